@@ -64,10 +64,11 @@ struct alignas(64) Packet {
   }
   // The data area of the slot, `capacity` bytes.
   [[nodiscard]] std::uint8_t* area() noexcept {
-    return reinterpret_cast<std::uint8_t*>(this + 1);  // the slot continues behind the descriptor
+    // NOLINTNEXTLINE: the slot continues behind the descriptor.
+    return reinterpret_cast<std::uint8_t*>(this + 1);
   }
   [[nodiscard]] const std::uint8_t* area() const noexcept {
-    return reinterpret_cast<const std::uint8_t*>(this + 1);
+    return reinterpret_cast<const std::uint8_t*>(this + 1);  // NOLINT: as above
   }
   [[nodiscard]] std::uint32_t tailroom() const noexcept { return capacity - begin - length; }
 

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "netio/packet/drop.h"
+#include "netio/packet/packet.h"
 #include "netio/wire/checksum.h"
 #include "netio/wire/header.h"
 #include "netio/wire/ipv4.h"

@@ -23,7 +23,7 @@ template <Header H>
     return nullptr;
   }
   // All members of H are built from uint8_t arrays, so no access goes through an incompatible type.
-  return reinterpret_cast<const H*>(bytes.data() + offset);
+  return reinterpret_cast<const H*>(bytes.data() + offset);  // NOLINT: the one place for it
 }
 
 template <Header H>
@@ -34,7 +34,7 @@ template <Header H>
 // The bytes of a header, for checksums and copies.
 template <Header H>
 [[nodiscard]] ConstBytes bytes_of(const H& header) noexcept {
-  return {reinterpret_cast<const std::uint8_t*>(&header), sizeof(H)};
+  return {reinterpret_cast<const std::uint8_t*>(&header), sizeof(H)};  // NOLINT: and back
 }
 
 }  // namespace ringway::wire

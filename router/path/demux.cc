@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "netio/packet/packet.h"
+#include "router/tunnel/tunnel.h"
+
 namespace ringway::router {
 
 namespace {
@@ -53,7 +56,7 @@ void Demux::add(const DemuxClaim& claim, netio::TunnelId tunnel) {
 }
 
 void Demux::grow() {
-  std::vector<Entry> old = std::exchange(table_, std::vector<Entry>(table_.size() * 2));
+  const std::vector<Entry> old = std::exchange(table_, std::vector<Entry>(table_.size() * 2));
   for (const Entry& entry : old) {
     if (entry.used) {
       table_[find(entry.claim)] = entry;

@@ -20,7 +20,12 @@
 #include "netio/wire/header.h"
 #include "netio/wire/ipv4.h"
 #include "netio/wire/ipv6.h"
+#include "netio/wire/protocols.h"
+#include "router/path/counters.h"
+#include "router/path/demux.h"
+#include "router/path/forwarding.h"
 #include "router/path/merged.h"
+#include "router/tunnel/tunnel.h"
 
 namespace ringway::router {
 

@@ -1,11 +1,14 @@
 // Telling a merged super-packet from a large packet by the checksum that GRO left unfinished.
 #include "router/path/merged.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
+#include "netio/packet/packet.h"
 #include "netio/packet/parse.h"
 #include "netio/wire/checksum.h"
+#include "netio/wire/endian.h"
 #include "netio/wire/header.h"
 #include "netio/wire/ipv4.h"
 #include "netio/wire/ipv6.h"

@@ -5,11 +5,17 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <span>
 
+#include "config/model.h"
+#include "netio/packet/drop.h"
+#include "netio/packet/packet.h"
 #include "netio/packet/parse.h"
 #include "netio/wire/checksum.h"
 #include "netio/wire/gre.h"
 #include "netio/wire/header.h"
+#include "netio/wire/protocols.h"
+#include "router/tunnel/outer.h"
 
 namespace ringway::router {
 
@@ -27,18 +33,21 @@ void put_at(std::span<std::uint8_t> header, std::size_t offset, Field field) noe
   std::memcpy(header.data() + offset, &field, sizeof field);
 }
 
+std::uint16_t sent_flags(const config::Tunnel& tunnel) noexcept {
+  return static_cast<std::uint16_t>((tunnel.ocsum ? wire::kGreChecksum : 0) |
+                                    (tunnel.okey.has_value() ? wire::kGreKey : 0) |
+                                    (tunnel.oseq ? wire::kGreSequence : 0));
+}
+
 }  // namespace
 
 GreCodec::GreCodec(const config::Tunnel& tunnel) noexcept
-    : key_{tunnel.okey.value_or(0)},
+    : flags_{sent_flags(tunnel)},
+      header_bytes_{wire::gre_header_bytes(flags_)},
+      key_{tunnel.okey.value_or(0)},
       want_checksum_{tunnel.icsum},
       strict_checksum_{tunnel.strict_csum},
-      want_sequence_{tunnel.iseq} {
-  flags_ = static_cast<std::uint16_t>((tunnel.ocsum ? wire::kGreChecksum : 0) |
-                                      (tunnel.okey.has_value() ? wire::kGreKey : 0) |
-                                      (tunnel.oseq ? wire::kGreSequence : 0));
-  header_bytes_ = wire::gre_header_bytes(flags_);
-}
+      want_sequence_{tunnel.iseq} {}
 
 std::optional<Drop> GreCodec::put_header(netio::Packet& packet, const InnerFacts& inner) noexcept {
   const std::span<std::uint8_t> header = packet.prepend(header_bytes_);

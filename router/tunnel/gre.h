@@ -24,9 +24,9 @@ class GreCodec {
   [[nodiscard]] bool accept_sequence(std::uint32_t sequence) noexcept;
 
   // Sending.
-  std::uint16_t flags_ = 0;
-  std::uint16_t header_bytes_ = 0;
-  std::uint32_t key_ = 0;
+  std::uint16_t flags_;
+  std::uint16_t header_bytes_;
+  std::uint32_t key_;
   std::uint32_t next_sequence_ = 0;  // RFC 2890 section 2.2: the first packet carries 0
 
   // Receiving.

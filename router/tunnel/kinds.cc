@@ -5,9 +5,12 @@
 #include <memory>
 #include <utility>
 
+#include "config/model.h"
+#include "netio/wire/protocols.h"
 #include "router/tunnel/gre.h"
 #include "router/tunnel/ip_tunnel.h"
 #include "router/tunnel/outer.h"
+#include "router/tunnel/tunnel.h"
 
 namespace ringway::router {
 

@@ -1,14 +1,19 @@
 // Putting on the outer IPv4 header, and the ECN rules of both directions.
 #include "router/tunnel/outer.h"
 
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 
+#include "config/model.h"
+#include "netio/packet/drop.h"
+#include "netio/packet/packet.h"
 #include "netio/packet/parse.h"
+#include "netio/wire/address.h"
 #include "netio/wire/header.h"
+#include "netio/wire/ipv4.h"
 #include "netio/wire/ipv6.h"
+#include "netio/wire/protocols.h"
 
 namespace ringway::router {
 

@@ -1,8 +1,15 @@
 // Which IPv6 packets may come out of a 6in4 tunnel.
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <span>
 
+#include "netio/packet/drop.h"
+#include "netio/packet/packet.h"
+#include "netio/packet/parse.h"
+#include "netio/wire/address.h"
+#include "netio/wire/header.h"
+#include "netio/wire/ipv6.h"
 #include "router/tunnel/ip_tunnel.h"
 
 namespace ringway::router {
