@@ -1,4 +1,4 @@
-// Retry: when a port may read again after a read that failed, or found no free buffer.
+// Retry: when a port may read again after a read that failed.
 #pragma once
 
 #include <algorithm>
@@ -8,29 +8,25 @@
 
 namespace ringway::netio {
 
+// How long a port without a free buffer sleeps before it looks again. Buffers come back when
+// packets leave; the pause is for the case that somebody holds on to them.
+inline constexpr Duration kStarvedPause = std::chrono::milliseconds{1};
+
 // A read that fails once usually fails at once again: the TUN of a deleted interface answers EBADFD
 // without end. So after a failure the port rests, twice as long each time; the shard stays quiet
 // and the port comes back by itself where that is possible.
 class Retry {
  public:
-  static constexpr Duration kFaultPauseMin = std::chrono::milliseconds{10};
-  static constexpr Duration kFaultPauseMax = std::chrono::seconds{1};
-  // Free buffers come back with the next batch that leaves, unless somebody holds on to them.
-  static constexpr Duration kStarvedPause = std::chrono::milliseconds{1};
+  static constexpr Duration kPauseMin = std::chrono::milliseconds{10};
+  static constexpr Duration kPauseMax = std::chrono::seconds{1};
 
   // Reading has failed.
   void fault() noexcept {
-    fault_pause_ = std::clamp(fault_pause_ * 2, kFaultPauseMin, kFaultPauseMax);
-    pause_ = fault_pause_;
-    state_ = State::asked;
-  }
-  // All buffers are in use.
-  void starved() noexcept {
-    pause_ = kStarvedPause;
+    pause_ = std::clamp(pause_ * 2, kPauseMin, kPauseMax);
     state_ = State::asked;
   }
   // Reading has worked.
-  void success() noexcept { fault_pause_ = Duration::zero(); }
+  void success() noexcept { pause_ = Duration::zero(); }
 
   // True while the port must not read.
   [[nodiscard]] bool resting() const noexcept { return state_ != State::none; }
@@ -52,7 +48,6 @@ class Retry {
 
   State state_ = State::none;
   Duration pause_ = Duration::zero();
-  Duration fault_pause_ = Duration::zero();
   Instant until_;
 };
 

@@ -9,8 +9,10 @@ Ipv6UpperLayer find_upper_layer(ConstBytes packet) noexcept {
   Ipv6UpperLayer found;
   found.protocol = header_at<Ipv6Header>(packet)->next_header;
   found.offset = kIpv6HeaderBytes;
-  for (int headers = 0; headers < kIpv6ExtensionHeadersMax; ++headers) {
+  // One step more than there may be headers: the last one meets the upper layer.
+  for (int headers = 0; headers <= kIpv6ExtensionHeadersMax; ++headers) {
     std::size_t length = 0;
+    IpProtocol next{};
     switch (found.protocol) {
       case IpProtocol::hop_by_hop:
       case IpProtocol::routing:
@@ -24,7 +26,7 @@ Ipv6UpperLayer find_upper_layer(ConstBytes packet) noexcept {
         length = found.protocol == IpProtocol::authentication
                      ? (extension->length + std::size_t{2}) * 4
                      : (extension->length + std::size_t{1}) * 8;
-        found.protocol = extension->next_header;
+        next = extension->next_header;
         break;
       }
       case IpProtocol::fragment: {
@@ -35,7 +37,7 @@ Ipv6UpperLayer find_upper_layer(ConstBytes packet) noexcept {
         length = sizeof(Ipv6FragmentHeader);
         found.is_fragment = true;
         found.is_later_fragment = (fragment->offset_more.value() & kIpv6OffsetMask) != 0;
-        found.protocol = fragment->next_header;
+        next = fragment->next_header;
         break;
       }
       default:
@@ -46,6 +48,7 @@ Ipv6UpperLayer find_upper_layer(ConstBytes packet) noexcept {
       return found;
     }
     found.offset = static_cast<std::uint16_t>(found.offset + length);
+    found.protocol = next;
     if (found.is_later_fragment) {
       found.complete = true;
       return found;

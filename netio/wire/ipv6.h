@@ -34,8 +34,8 @@ struct Ipv6Header {
     return version_class_label.value() & 0xfffff;
   }
   void set_traffic_class(std::uint8_t value) noexcept {
-    version_class_label = Be32{(version_class_label.value() & 0xf00fffff) |
-                               static_cast<std::uint32_t>(value) << 20};
+    version_class_label =
+        Be32{(version_class_label.value() & 0xf00fffff) | static_cast<std::uint32_t>(value) << 20};
   }
 };
 static_assert(sizeof(Ipv6Header) == 40 && Header<Ipv6Header>);
@@ -70,8 +70,9 @@ struct Ipv6UpperLayer {
   std::uint16_t offset = 0;        // of the upper-layer header, from the IPv6 header
   bool is_fragment = false;        // a fragment header is present, atomic or not
   bool is_later_fragment = false;  // what follows is the middle of a payload: no header there
-  bool complete = false;  // false: the chain is cut, too long or of an unknown kind (ESP);
-                          // protocol and offset then name where the walk stopped
+  // False if the chain is cut or too long: protocol and offset then name the header where the walk
+  // stopped. What no walk can look into (ESP) is an upper layer like any other.
+  bool complete = false;
 };
 
 // Walks the extension headers of the packet that starts with an IPv6 header at bytes[0].
