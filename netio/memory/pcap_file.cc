@@ -2,10 +2,8 @@
 #include "netio/memory/pcap_file.h"
 
 #include <array>
-#include <bit>
 #include <cerrno>
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -14,7 +12,7 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
 

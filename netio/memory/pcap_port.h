@@ -19,8 +19,9 @@ namespace ringway::netio {
 
 // An empty path: nothing is received, or everything transmitted is dropped as interface_down.
 struct PcapPaths {
-  std::string input = {};
-  std::string output = {};
+  // The `= {}` let a caller name one of them only: GCC warns of the others otherwise.
+  std::string input = {};   // NOLINT(readability-redundant-member-init)
+  std::string output = {};  // NOLINT(readability-redundant-member-init)
 };
 
 class PcapPort final : public Port {

@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "netio/wire/endian.h"
+#include "netio/wire/header.h"
+
 namespace ringway::wire {
 
 namespace {

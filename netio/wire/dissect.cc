@@ -10,6 +10,7 @@
 
 #include "netio/wire/address.h"
 #include "netio/wire/checksum.h"
+#include "netio/wire/endian.h"
 #include "netio/wire/ethernet.h"
 #include "netio/wire/gre.h"
 #include "netio/wire/header.h"
@@ -35,6 +36,24 @@ std::string ipv4_flags_to_string(std::uint16_t flags_offset) {
   text += (flags_offset & kIpv4DontFragment) != 0 ? "DF " : "";
   text += (flags_offset & kIpv4MoreFragments) != 0 ? "MF " : "";
   return text.empty() ? "none" : text.substr(0, text.size() - 1);
+}
+
+// RFC 9293 section 3.2, RFC 7323 and RFC 2018.
+std::string tcp_option_to_string(std::uint8_t kind, ConstBytes value) {
+  if (kind == 2 && value.size() == 2) {
+    return "mss " + std::to_string(header_at<Be16>(value)->value());
+  }
+  if (kind == 3 && value.size() == 1) {
+    return "wscale " + std::to_string(value[0]);
+  }
+  if (kind == 4 && value.empty()) {
+    return "sack_permitted";
+  }
+  if (kind == 8 && value.size() == 8) {
+    return "timestamp " + std::to_string(header_at<Be32>(value)->value()) + " " +
+           std::to_string(header_at<Be32>(value, 4)->value());
+  }
+  return "kind " + std::to_string(kind) + " " + hex(value);
 }
 
 class Dissector {
@@ -519,14 +538,12 @@ void Dissector::tcp() {
   next_ = Next::data;
 }
 
-// RFC 9293 section 3.2, RFC 7323 and RFC 2018.
 void Dissector::tcp_options(ConstBytes options) {
   std::string text;
   std::size_t at = 0;
   while (at < options.size() && options[at] != 0) {
-    const std::uint8_t kind = options[at];
     text += text.empty() ? "" : ",";
-    if (kind == 1) {
+    if (options[at] == 1) {
       text += "nop";
       ++at;
       continue;
@@ -536,19 +553,7 @@ void Dissector::tcp_options(ConstBytes options) {
       note("bad option length");
       break;
     }
-    const ConstBytes value = options.subspan(at + 2, length - 2);
-    if (kind == 2 && value.size() == 2) {
-      text += "mss " + std::to_string(header_at<Be16>(value)->value());
-    } else if (kind == 3 && value.size() == 1) {
-      text += "wscale " + std::to_string(value[0]);
-    } else if (kind == 4 && value.empty()) {
-      text += "sack_permitted";
-    } else if (kind == 8 && value.size() == 8) {
-      text += "timestamp " + std::to_string(header_at<Be32>(value)->value()) + " " +
-              std::to_string(header_at<Be32>(value, 4)->value());
-    } else {
-      text += "kind " + std::to_string(kind) + " " + hex(value);
-    }
+    text += tcp_option_to_string(options[at], options.subspan(at + 2, length - 2));
     at += length;
   }
   field("options", text, kTcpHeaderBytes, options.size());

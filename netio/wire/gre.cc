@@ -1,7 +1,10 @@
 // Reading a GRE header whose length depends on its own flags.
 #include "netio/wire/gre.h"
 
-#include <cstdint>
+#include <cstddef>
+
+#include "netio/wire/endian.h"
+#include "netio/wire/header.h"
 
 namespace ringway::wire {
 

@@ -35,7 +35,8 @@ std::string hex(ConstBytes bytes) {
 std::string to_string(const MacAddress& address) {
   std::string text;
   for (const std::uint8_t byte : address.bytes) {
-    text += (text.empty() ? "" : ":") + hex(byte, 2).substr(2);
+    text += text.empty() ? "" : ":";
+    text += hex(ConstBytes{&byte, 1});
   }
   return text;
 }

@@ -7,7 +7,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -104,9 +103,9 @@ std::uint16_t plain_checksum(const PacketBytes& bytes) {
 // Puts one header in front of what is inside it.
 struct PacketBuilder::Serialiser {
   const PacketBytes& inside;
-  Number next;      // what the header inside is called
-  const Layer* ip;  // the IP header around this one
-  Number own = {};  // what this one is called; set by the call
+  Number next;                // what the header inside is called
+  const Layer* ip = nullptr;  // the IP header around this one
+  Number own = {};            // what this one is called; set by the call
 
   PacketBytes operator()(const Ethernet& layer) {
     own = {143, 0x6558};
@@ -231,7 +230,7 @@ struct PacketBuilder::Serialiser {
     put16(out, layer.destination);
     put32(out, fields.seq);
     put32(out, fields.ack);
-    put8(out, fields.data_offset.value_or(5 + options.size() / 4) * 16U);
+    put8(out, fields.data_offset.value_or(5 + options.size() / 4) * std::size_t{16});
     put8(out, tcp_flags(fields.flags));
     put16(out, fields.window);
     put16(out, 0);

@@ -33,7 +33,9 @@ struct Address6 {
   std::array<std::uint8_t, 16> bytes{};
 };
 
-// Every std::optional below is filled with the right value unless given.
+// Every std::optional below is filled with the right value unless given. The `= {}` let a caller
+// name any of them and leave out the others, of which GCC would warn.
+// NOLINTBEGIN(readability-redundant-member-init)
 struct EthernetFields {
   std::array<std::uint8_t, 6> destination{2, 0, 0, 0, 0, 2};
   std::array<std::uint8_t, 6> source{2, 0, 0, 0, 0, 1};
@@ -101,6 +103,8 @@ struct IcmpFields {
   std::uint32_t rest = 0;  // bytes 4..7 of the header: next-hop MTU, pointer, id and sequence
   std::optional<std::uint16_t> checksum = {};
 };
+
+// NOLINTEND(readability-redundant-member-init)
 
 // A value: every call returns a changed copy, so a common beginning can be kept and continued.
 class PacketBuilder {

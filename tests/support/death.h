@@ -4,7 +4,6 @@
 #include <csignal>
 #include <cstdlib>
 
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,8 +15,7 @@ template <class Action>
   const pid_t child = ::fork();
   if (child == 0) {
     ::signal(SIGABRT, SIG_DFL);  // doctest reports the signal itself otherwise
-    const int silence = ::open("/dev/null", O_WRONLY);
-    ::dup2(silence, STDERR_FILENO);
+    ::close(STDERR_FILENO);
     action();
     ::_exit(0);
   }

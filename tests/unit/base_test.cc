@@ -64,7 +64,7 @@ TEST_CASE("a descriptor is closed once, by its last owner") {
     REQUIRE(first.valid());
     number = first.get();
     Fd second{std::move(first)};
-    CHECK(!first.valid());  // NOLINT(bugprone-use-after-move): a moved-from Fd is empty
+    CHECK(!first.valid());  // NOLINT(*-move,*.Move): a moved-from Fd is empty
     CHECK(second.get() == number);
     Fd third;
     third = std::move(second);

@@ -10,11 +10,13 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "netio/memory/pcap_file.h"
+#include "netio/wire/checksum.h"
 #include "netio/wire/describe.h"
 #include "netio/wire/gre.h"
 #include "netio/wire/header.h"

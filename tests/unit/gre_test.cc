@@ -116,9 +116,9 @@ TEST_CASE("read_gre is the slow reading for all flags and lengths, and never pas
 
 TEST_CASE("GRE headers of each option set") {
   struct Row {
-    const char* name;
+    const char* name = "";
     test::GreFields fields;
-    std::uint16_t header_bytes;
+    std::uint16_t header_bytes = 0;
   };
   const Row rows[] = {
       {"plain", {}, 4},

@@ -65,7 +65,7 @@ Ipv6UpperLayer slow_walk(std::span<const std::uint8_t> left, std::uint8_t protoc
             .offset = next,
             .is_fragment = true,
             .is_later_fragment = true,
-            .complete = true};
+            .complete = headers_left > 0};
   }
   return slow_walk(left.subspan(length), left[0], next, headers_left - 1,
                    is_fragment || protocol == 44);

@@ -1,7 +1,6 @@
 // MemoryPort keeps the contract of port.h, and shows what More and flush do.
 #include "netio/memory/memory_port.h"
 
-#include <cstddef>
 #include <cstdint>
 
 #include <doctest/doctest.h>

@@ -111,7 +111,7 @@ TEST_CASE("whatever the bytes, what is accepted lies within the packet") {
   std::mt19937_64 random{test::seed()};
   const auto pool = test::make_pool();
   std::size_t accepted = 0;
-  for (int i = 0; i < 50'000; ++i) {
+  for (int i = 0; i < 20'000; ++i) {
     PacketBytes bytes = random() % 2 == 0 ? v4({.options = PacketBytes(random() % 8)}).udp().bytes()
                                           : v6().hop_by_hop().udp().bytes();
     bytes.resize(random() % 4 == 0 ? random() % (bytes.size() + 1) : bytes.size());
@@ -128,8 +128,8 @@ TEST_CASE("whatever the bytes, what is accepted lies within the packet") {
     REQUIRE(packet->l4 >= packet->l3 + 20);
     REQUIRE(packet->l4 <= packet->begin + packet->length);
   }
-  CHECK(accepted > 10'000);
-  CHECK(accepted < 45'000);
+  CHECK(accepted > 4'000);
+  CHECK(accepted < 18'000);
 }
 
 }  // namespace ringway
