@@ -154,8 +154,8 @@ Error create_error(int number, const std::string& name, bool existed) {
                           : "the process lacks CAP_NET_ADMIN and no persistent interface '" + name +
                                 "' owned by user " + user + " exists";
       error.fix = (existed ? "sudo ip link delete " + name + " && " : std::string{}) +
-                  "sudo ip tuntap add " + name + " mode tun user $USER vnet_hdr   (once), or run " +
-                  "the system service";
+                  "sudo ip tuntap add " + name +
+                  " mode tun user $USER vnet_hdr   (once), or give " + "the daemon CAP_NET_ADMIN";
       break;
     case EBUSY:
       error.why = holder_of(name);

@@ -57,7 +57,7 @@ Error error_of(const char* operation) {
 
 }  // namespace
 
-Result<std::unique_ptr<EpollReactor>> EpollReactor::open() {
+Result<std::unique_ptr<EpollReactor>> EpollReactor::open(bool precise) {
   Fd epoll{::epoll_create1(EPOLL_CLOEXEC)};
   if (!epoll.valid()) {
     return error_of("epoll_create1");
@@ -72,7 +72,7 @@ Result<std::unique_ptr<EpollReactor>> EpollReactor::open() {
   }
   // Unknown to kernels before 5.11 (ENOSYS) and to older seccomp profiles of containers (EPERM).
   Events events{};
-  const bool precise = wait_precise(epoll.get(), events, Duration::zero()) >= 0;
+  precise = precise && wait_precise(epoll.get(), events, Duration::zero()) >= 0;
   return std::unique_ptr<EpollReactor>{
       // NOLINT: the constructor is private
       new EpollReactor{std::move(epoll), std::move(wakeup), precise}};

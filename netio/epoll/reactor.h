@@ -13,7 +13,8 @@ namespace ringway::netio {
 
 class EpollReactor final : public Reactor {
  public:
-  [[nodiscard]] static Result<std::unique_ptr<EpollReactor>> open();
+  // `precise`: use epoll_pwait2 if the kernel has it. False is for tests of what older ones get.
+  [[nodiscard]] static Result<std::unique_ptr<EpollReactor>> open(bool precise = true);
   // For open().
   EpollReactor(Fd epoll, Fd wakeup, bool precise)
       : epoll_{std::move(epoll)}, wakeup_{std::move(wakeup)}, precise_{precise} {}

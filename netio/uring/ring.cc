@@ -17,6 +17,10 @@ namespace ringway::netio {
 
 namespace {
 
+// After a burst the completions of the last packets sent are collected this late at the latest: one
+// wake-up for each time that the traffic pauses, none while it flows or rests.
+constexpr Duration kSettleTime = std::chrono::milliseconds{10};
+
 struct SetupFlag {
   std::uint32_t flag;
   const char* name;
@@ -205,7 +209,12 @@ void Ring::submit_and_wait(Duration timeout, bool eager) noexcept {
     submit();
     return;
   }
+  // What is being sent completes at once and must not end the sleep: wait for one more than that.
+  // But not for ever, or the counters would be wrong and the packets away until something comes.
   const unsigned count = 1 + (eager ? 0 : expected_);
+  if (count > 1 && (timeout < Duration::zero() || timeout > kSettleTime)) {
+    timeout = kSettleTime;
+  }
   ++enters_;
   expected_ = 0;
   // Errors (EINTR, ETIME, EBUSY) all mean: look at what there is, and come again.
