@@ -200,6 +200,15 @@ Fifty messages are enough for one reading.
 
 Cure: mend the first ones; many of the rest may go with them.
 )"},
+    Explanation{Code::line_too_long, R"(RW1021: line too long
+
+A line has at most 1 MiB. The parser holds a whole bracketed list in memory until its line ends.
+
+Cure: write long lists one item a line:
+    routes:
+      - 10.0.0.0/8
+      - 172.16.0.0/12
+)"},
     Explanation{Code::not_a_boolean, R"(RW1101: neither true nor false
 
 Switches are written true or false. YAML 1.1 read yes, no, on and off the same way, YAML 1.2 reads

@@ -33,6 +33,7 @@ enum class Code : std::uint16_t {
   empty_file = 1018,
   unknown_version = 1019,
   more_errors = 1020,
+  line_too_long = 1021,
 
   not_a_boolean = 1101,
   not_a_number = 1102,

@@ -267,9 +267,13 @@ Value Reader::read_value(const Node& value, const Field& row, const Scope& scope
 }
 
 void Reader::unknown_key(const Node& key, const Node& value, const Scope& scope, Slots& slots) {
+  const bool is_full = report_.is_full();
   const std::string place = scope.place.empty() ? " at the top level" : scope.place;
   auto& error = report_.error(Code::unknown_key, key.span,
                               fmt::format("unknown key {}{}", quoted(key.text), place));
+  if (is_full) {
+    return;
+  }
   const Suggestion suggestion = suggest_key(scope.section, key.text, scope.in_defaults);
   error.hint = suggestion.hint;
   if (suggestion.meant != nullptr && !slots[suggestion.meant->id].is_given()) {

@@ -12,6 +12,7 @@
 namespace ringway::config {
 
 inline constexpr std::size_t kFileBytesMax = 16u << 20;
+inline constexpr std::size_t kLineBytesMax = 1u << 20;
 inline constexpr std::size_t kDiagnosticsMax = 50;
 
 enum class Severity { error, warning };

@@ -19,7 +19,7 @@ namespace ringway::config {
 namespace {
 
 // Enough to find the first fifty by position, and a bound on memory for hostile files.
-constexpr std::size_t kCollectedMax = 20'000;
+constexpr std::size_t kCollectedMax = 1'000;
 
 }  // namespace
 
@@ -38,6 +38,10 @@ Diagnostic& Report::file_error(Code code, std::string message) {
   return added;
 }
 
+bool Report::is_full() const noexcept {
+  return diagnostics_.size() == kCollectedMax;
+}
+
 Diagnostic& Report::add(Severity severity, Code code, Span where, std::string message) {
   if (!seen_.emplace(code, where.offset).second) {
     return spare_ = Diagnostic{};
@@ -45,7 +49,7 @@ Diagnostic& Report::add(Severity severity, Code code, Span where, std::string me
   if (severity == Severity::error) {
     ++errors_;
   }
-  if (diagnostics_.size() == kCollectedMax) {
+  if (is_full()) {
     seen_.erase({code, where.offset});
     ++uncounted_;
     return spare_ = Diagnostic{};

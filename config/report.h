@@ -26,6 +26,8 @@ class Report {
   Diagnostic& file_error(Code code, std::string message);
 
   [[nodiscard]] bool has_errors() const noexcept { return errors_ > 0; }
+  // No more diagnostics are kept, only counted: no need to think about hints.
+  [[nodiscard]] bool is_full() const noexcept;
   [[nodiscard]] const Source& source() const noexcept { return source_; }
 
   // Sorted by position and cut to kDiagnosticsMax; warnings go first when room is short. The

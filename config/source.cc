@@ -13,6 +13,7 @@ namespace ringway::config {
 namespace {
 
 constexpr std::size_t kPrintableMax = 60;  // code points of a user's text shown in a message
+constexpr std::size_t kStride = 1024;      // bytes between two entries of the column index
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 
 bool is_continuation(char byte) noexcept {
@@ -44,22 +45,39 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 Source::Source(std::string_view text) : text_{text} {
+  std::uint32_t continuations = 0;
   line_starts_.push_back(0);
+  continuations_.reserve(text.size() / kStride + 1);
   for (std::size_t i = 0; i < text.size(); ++i) {
+    if (i % kStride == 0) {
+      continuations_.push_back(continuations);
+    }
     if (text[i] == '\n') {
       line_starts_.push_back(static_cast<std::uint32_t>(i + 1));
     }
+    continuations += is_continuation(text[i]) ? 1U : 0U;
   }
+  continuations_.push_back(continuations);  // for the end of the text, if it is at a stride
+}
+
+std::size_t Source::continuations_before(std::size_t offset) const noexcept {
+  const std::size_t stride = offset / kStride;
+  const std::string_view rest = text_.substr(stride * kStride, offset % kStride);
+  return continuations_[stride] +
+         static_cast<std::size_t>(std::count_if(rest.begin(), rest.end(), is_continuation));
+}
+
+std::size_t Source::line_index(std::size_t offset) const noexcept {
+  const auto next = std::upper_bound(line_starts_.begin(), line_starts_.end(), offset);
+  return static_cast<std::size_t>(next - line_starts_.begin()) - 1;
 }
 
 Position Source::position(std::size_t offset) const noexcept {
   offset = std::min(offset, text_.size());
-  const auto next = std::upper_bound(line_starts_.begin(), line_starts_.end(), offset);
-  const std::size_t start = *(next - 1);
-  const std::string_view before = text_.substr(start, offset - start);
-  const auto marks = std::count_if(before.begin(), before.end(), is_continuation);
-  return {static_cast<std::size_t>(next - line_starts_.begin()),
-          before.size() - static_cast<std::size_t>(marks) + 1};
+  const std::size_t index = line_index(offset);
+  const std::size_t start = line_starts_[index];
+  const std::size_t marks = continuations_before(offset) - continuations_before(start);
+  return {index + 1, offset - start - marks + 1};
 }
 
 std::size_t Source::columns(Span span) const noexcept {
@@ -76,8 +94,10 @@ std::string_view Source::line(std::size_t number) const noexcept {
 }
 
 std::string_view Source::rest_of_line(std::size_t offset) const noexcept {
-  std::string_view rest = text_.substr(std::min(offset, text_.size()));
-  rest = rest.substr(0, rest.find('\n'));
+  offset = std::min(offset, text_.size());
+  const std::size_t next = line_index(offset) + 1;
+  const std::size_t end = next < line_starts_.size() ? line_starts_[next] - 1 : text_.size();
+  std::string_view rest = text_.substr(offset, end - offset);
   if (rest.ends_with('\r')) {
     rest.remove_suffix(1);
   }
@@ -134,7 +154,10 @@ std::string printable(std::string_view text) {
 }
 
 std::string quoted(std::string_view text) {
-  return "'" + printable(text) + "'";
+  std::string out{"'"};
+  out += printable(text);
+  out += '\'';
+  return out;
 }
 
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& candidates) {

@@ -35,8 +35,15 @@ class Source {
   [[nodiscard]] std::string_view rest_of_line(std::size_t offset) const noexcept;
 
  private:
+  // How many bytes before the offset continue a code point.
+  [[nodiscard]] std::size_t continuations_before(std::size_t offset) const noexcept;
+  // The index of the line that the offset is in.
+  [[nodiscard]] std::size_t line_index(std::size_t offset) const noexcept;
+
   std::string_view text_;
   std::vector<std::uint32_t> line_starts_;
+  // continuations_before() at every kStride bytes, since a hostile file may be one line of 16 MiB.
+  std::vector<std::uint32_t> continuations_;
 };
 
 // One code point decoded from UTF-8. An invalid byte is a character of length 1 that is not valid:

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "config/codes.h"
+#include "config/load.h"
 #include "config/report.h"
 #include "config/source.h"
 
@@ -62,8 +63,9 @@ std::optional<std::size_t> quoted_length(std::string_view line) noexcept {
 }
 
 // Walks over what the parser read ahead of its last event, for a quote that stays open.
-std::optional<std::size_t> find_unclosed_quote(const Source& source, std::size_t from) {
-  const std::string_view text = source.text();
+std::optional<std::size_t> find_unclosed_quote(const Source& source, std::size_t from,
+                                               std::size_t to) {
+  const std::string_view text = source.text().substr(0, to);
   bool at_token = true;
   for (std::size_t i = from; i < text.size(); ++i) {
     const char c = text[i];
@@ -145,13 +147,20 @@ bool check_characters(const Source& source, Report& report) {
   return is_clean;
 }
 
-bool check_indentation(const Source& source, Report& report) {
+bool check_lines(const Source& source, Report& report) {
   const std::string_view text = source.text();
   bool is_clean = true;
   for (std::size_t start = 0; start < text.size();) {
     const std::string_view line = source.rest_of_line(start);
     const std::size_t content = line.find_first_not_of(kBlank);
     const std::size_t tab = line.find('\t');
+    if (line.size() > kLineBytesMax) {
+      report
+          .error(Code::line_too_long, make_span(start + kLineBytesMax, 1),
+                 fmt::format("a line of more than {} MiB", kLineBytesMax >> 20))
+          .hint = "one item a line";
+      is_clean = false;
+    }
     if (content != std::string_view::npos && line[content] != '#' && tab < content) {
       report.error(Code::tab_indentation, make_span(start + tab, 1), "a tab is used as indentation")
           .hint = "indent with spaces; YAML does not allow tabs";
@@ -187,13 +196,24 @@ ScalarExtent scalar_extent(const Source& source, std::size_t offset,
   }
   // A block scalar, or a plain one that goes on in the next line.
   const bool is_block = line.starts_with('|') || line.starts_with('>');
-  std::size_t end = std::min(line.find(" #"), line.size());
+  const std::string_view first = line.substr(0, value.size());
+  std::size_t end = std::min(first.find(" #"), first.size());
   while (end > 0 && kBlank.find(line[end - 1]) != std::string_view::npos) {
     --end;
   }
   return {.length = std::max<std::size_t>(is_block ? 1 : end, 1),
           .is_quoted = is_block,
           .is_unclosed = false};
+}
+
+Span place_of_null(const Source& source, Span reported) noexcept {
+  const std::string_view rest = source.rest_of_line(reported.offset);
+  if (rest.starts_with('~') || rest.starts_with('n') || rest.starts_with('N')) {
+    return reported;  // it is written
+  }
+  const std::string_view before = source.text().substr(0, reported.offset);
+  const std::size_t last = before.find_last_not_of(" \t\r\n");
+  return last == std::string_view::npos ? reported : make_span(last, 1);
 }
 
 bool is_colon_behind(const Source& source, Span key) noexcept {
@@ -226,8 +246,7 @@ void report_alias(const Source& source, Report& report, std::size_t offset) {
 }
 
 void report_syntax_fault(const Source& source, Report& report, const SyntaxFault& fault) {
-  if (const auto quote = find_unclosed_quote(source, fault.reached);
-      quote && *quote <= fault.offset) {
+  if (const auto quote = find_unclosed_quote(source, fault.reached, fault.offset)) {
     report_unclosed_quote(report, *quote);
     return;
   }

@@ -15,8 +15,10 @@ namespace ringway::config {
 // sense: yaml-cpp takes byte 4 for the end of the file and NUL for a sign of UTF-16.
 [[nodiscard]] bool check_characters(const Source& source, Report& report);
 
-// No tabs before the first character of a line (YAML 1.2 section 6.1).
-[[nodiscard]] bool check_indentation(const Source& source, Report& report);
+// No tabs before the first character of a line (YAML 1.2 section 6.1), and no line beyond
+// kLineBytesMax: yaml-cpp keeps the tokens of a bracketed list until its line ends, some fifty
+// bytes for each byte of text.
+[[nodiscard]] bool check_lines(const Source& source, Report& report);
 
 // The offset behind tags and anchors that stand before a scalar's own text.
 [[nodiscard]] std::size_t skip_properties(const Source& source, std::size_t offset) noexcept;
@@ -32,6 +34,10 @@ struct ScalarExtent {
 // its beginning and not where the parser stumbles, which may be the end of the file, or nowhere.
 [[nodiscard]] ScalarExtent scalar_extent(const Source& source, std::size_t offset,
                                          std::string_view value) noexcept;
+
+// The parser places a value that is not written at whatever comes next; this is the dash, comma or
+// bracket before it.
+[[nodiscard]] Span place_of_null(const Source& source, Span reported) noexcept;
 
 // Whether a ':' follows on the same line.
 [[nodiscard]] bool is_colon_behind(const Source& source, Span key) noexcept;

@@ -76,7 +76,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void close();
   void place(Node node);
   void check_keys(Open& map);
-  [[nodiscard]] bool is_entry_sound(const Node& key, const Node& value, bool is_flow);
+  void check_value(const Node& key, Node& value, bool is_flow);
   [[nodiscard]] bool is_value_indented(const Node& key, const Node& value) const;
   [[nodiscard]] bool is_key_sound(const Node& key);
 
@@ -212,8 +212,8 @@ void TreeBuilder::place(Node node) {
   }
   Node& parent = open_.back().node;
   if (parent.is(Node::Kind::sequence) && node.is(Node::Kind::null)) {
-    report_.error(Code::empty_value, node.span, "an empty item in a list").hint =
-        "is there a comma or a dash too many?";
+    report_.error(Code::empty_value, place_of_null(source_, node.span), "an empty item in a list")
+        .hint = "is there a comma or a dash too many?";
     return;
   }
   parent.children.push_back(std::move(node));
@@ -246,27 +246,23 @@ bool TreeBuilder::is_value_indented(const Node& key, const Node& value) const {
          (is_block_list && value_at.column == key_at.column);
 }
 
-bool TreeBuilder::is_entry_sound(const Node& key, const Node& value, bool is_flow) {
-  if (!is_key_sound(key)) {
-    return false;
-  }
+// A value that is not where its key says becomes broken, so that its key does not count as missing.
+void TreeBuilder::check_value(const Node& key, Node& value, bool is_flow) {
   if (value.is(Node::Kind::null) && !is_colon_behind(source_, key.span)) {
     // The parser takes a lone word for a key without a value; it was the colon that was forgotten.
     report_.error(Code::bad_syntax, key.span,
                   fmt::format("a ':' is missing behind {}", quoted(key.text)));
-    return false;
-  }
-  if (!is_flow && !value.is(Node::Kind::null) && !is_value_indented(key, value)) {
+    value.kind = Node::Kind::broken;
+  } else if (!is_flow && !value.is(Node::Kind::null) && !is_value_indented(key, value)) {
     report_
         .error(Code::bad_syntax, value.span,
                fmt::format("the value of {} must stand further right than it", quoted(key.text)))
         .hint = "check the indentation";
-    return false;
+    value.kind = Node::Kind::broken;
   }
-  return true;
 }
 
-// Removes entries that are unsound or whose key was there before, after saying so.
+// Removes entries whose key is unsound or was there before, after saying so.
 void TreeBuilder::check_keys(Open& map) {
   std::vector<Node> kept;
   kept.reserve(map.node.children.size());
@@ -274,9 +270,10 @@ void TreeBuilder::check_keys(Open& map) {
   for (std::size_t i = 0; i < map.node.entries(); ++i) {
     Node& key = map.node.children[2 * i];
     Node& value = map.node.children[2 * i + 1];
-    if (!is_entry_sound(key, value, map.is_flow)) {
+    if (!is_key_sound(key)) {
       continue;
     }
+    check_value(key, value, map.is_flow);
     const auto [first, is_new] = first_at.emplace(key.text, key.span.offset);
     if (!is_new) {
       report_.error(Code::defined_twice, key.span, quoted(key.text) + " is defined twice").hint =
@@ -292,7 +289,7 @@ void TreeBuilder::check_keys(Open& map) {
 }  // namespace
 
 std::optional<Node> parse_tree(const Source& source, Report& report) {
-  if (!check_characters(source, report) || !check_indentation(source, report)) {
+  if (!check_characters(source, report) || !check_lines(source, report)) {
     return std::nullopt;
   }
   TreeBuilder builder{source, report};

@@ -63,8 +63,9 @@ std::string dump(const Node& node, const Source& source) {
   }
   if (node.is(Node::Kind::scalar)) {
     const Position at = source.position(node.span.offset);
-    return (node.is_quoted ? "q" : "s") + std::to_string(at.line) + ":" +
-           std::to_string(at.column) + ":" + hex(node.text) + ";";
+    std::string out{node.is_quoted ? "q" : "s"};
+    out.append(std::to_string(at.line)).append(":").append(std::to_string(at.column));
+    return out.append(":").append(hex(node.text)).append(";");
   }
   std::string out = node.is(Node::Kind::map) ? "{" : "[";
   for (const Node& child : node.children) {
@@ -93,7 +94,7 @@ std::vector<std::string> seeds() {
   for (const auto& folder :
        {kSource / "tests/golden/config", kSource / "tests/fuzz/corpus/config_load"}) {
     for (const auto& entry : fs::directory_iterator{folder}) {
-      if (entry.path().extension() != ".expected" && entry.file_size() < 2000) {
+      if (entry.path().extension() == ".yaml" && entry.file_size() < 2000) {
         texts.push_back(read_bytes(entry.path()));
       }
     }
@@ -146,8 +147,8 @@ TEST_CASE("tree: libyaml sees the same in every file that is accepted") {
     MESSAGE("skipped: needs the Debian package python3-yaml");
     return;
   }
-  constexpr unsigned kSeed = KSEED;
-  constexpr std::size_t kMutantsEach = KMUT;
+  constexpr unsigned kSeed = 7;
+  constexpr std::size_t kMutantsEach = 40;
   std::mt19937 random{kSeed};
   const TemporaryFolder folder;
   std::map<std::string, std::string> ours;

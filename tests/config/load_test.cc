@@ -323,6 +323,32 @@ TEST_CASE("load: warnings do not refuse a file") {
   CHECK(loaded.config->tunnels[0].tos.value == 1);
 }
 
+TEST_CASE("load: so many diagnostics that only some are shown, and all counted") {
+  std::string warned = "version: 1\ntunnels:\n";
+  std::string wrong = "version: 1\ntunnels: {}\n";
+  constexpr int kCount = 5000;
+  for (int i = 0; i < kCount; ++i) {
+    const std::string number = std::to_string(i);
+    wrong.append("k").append(number).append(": 1\n");
+    if (i < 60) {
+      warned.append("  t").append(number).append(": {type: gre, remote: 192.0.2.1, tos: 1, key: ");
+      warned.append(number).append("}\n");
+    }
+  }
+  const Loaded fine = load_text(warned, "test.yaml");
+  CHECK(fine.ok());
+  REQUIRE(fine.diagnostics.size() == kDiagnosticsMax);
+  CHECK(fine.diagnostics.back().code == "RW1020");
+  CHECK(fine.diagnostics.back().severity == Severity::warning);
+  CHECK(fine.diagnostics.back().message == "11 more are not shown");
+  const Loaded bad = load_text(wrong, "test.yaml");
+  CHECK(!bad.ok());
+  REQUIRE(bad.diagnostics.size() == kDiagnosticsMax);
+  CHECK(bad.diagnostics[0].line == 3);
+  CHECK(bad.diagnostics[48].line == 51);
+  CHECK(bad.diagnostics.back().message == "4951 more are not shown");
+}
+
 TEST_CASE("load: a key that is mistyped or misplaced is refused in its line") {
   const Source source{kFull};
   std::size_t mutants = 0;
