@@ -150,7 +150,6 @@ std::string Grammar::explain(const std::vector<std::string>& arguments,
     if (word.empty() || word.front() == '-') {
       continue;
     }
-    std::vector<std::string_view> verbs;
     const CLI::App* next = nullptr;
     std::vector<std::string> names;
     for (const CLI::App* command : level->get_subcommands({})) {
@@ -161,8 +160,7 @@ std::string Grammar::explain(const std::vector<std::string>& arguments,
       break;  // the verb is complete; what follows is for CLI11 to judge
     }
     if (next == nullptr) {
-      verbs.assign(names.begin(), names.end());
-      const std::string_view meant = did_you_mean(word, verbs);
+      const std::string_view meant = did_you_mean(word, {names.begin(), names.end()});
       return fmt::format("there is no command '{}'{}", word,
                          meant.empty() ? fmt::format(": {}", fmt::join(names, ", "))
                                        : fmt::format("; did you mean '{}'?", meant));

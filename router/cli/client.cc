@@ -33,7 +33,7 @@ Error failed(const char* operation, int number, const std::string& path) {
   Error error{operation, number, "ask the daemon at '" + path + "'", "", ""};
   if (number == ENOENT || number == ECONNREFUSED) {
     error.why = "no daemon listens there";
-    error.fix = "start it (sudo systemctl start ringway), or name its socket with --socket PATH";
+    error.fix = "start it (sudo ringwayd --config FILE), or name its socket with --socket PATH";
   } else if (error.is_permission()) {
     error.why = "only root and the user that runs the daemon may ask it";
     error.fix = "sudo ringway ..., or run the command as the daemon's user";

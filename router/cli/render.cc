@@ -238,9 +238,9 @@ std::string render_capabilities(const Json& document, bool color) {
     const bool available = engine.value("available", false);
     const Json features = list_of(engine, "features");
     table.add({text_of(engine, "name"),
-               available ? Cell{features.empty() ? "yes" : "yes: " + joined(features, " "),
-                                Paint::good}
-                         : Cell{"no: " + text_of(engine, "reason"), Paint::bad}});
+               available
+                   ? Cell{features.empty() ? "yes" : "yes: " + joined(features, " "), Paint::good}
+                   : Cell{"no: " + text_of(engine, "reason"), Paint::bad}});
   }
   const Json engine = document.value("engine", Json::object());
   table.add({"engine: auto", text_of(engine, "name") + ": " + text_of(engine, "reason")});

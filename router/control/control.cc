@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <signal.h>
 #include <sys/types.h>
@@ -29,10 +28,8 @@
 #include "router/control/log.h"
 #include "router/control/netlink.h"
 #include "router/control/notify.h"
-#include "router/control/resolve.h"
 #include "router/control/socket_path.h"
 #include "router/control/status.h"
-#include "router/tunnel/kinds.h"
 
 namespace ringway::router {
 
@@ -92,9 +89,9 @@ Result<void> Control::start() {
     return std::move(netlink.error());
   }
   netlink_.emplace(std::move(netlink).value());
-  auto ends = resolve_ends(*netlink_, config_);
-  if (!ends) {
-    return std::move(ends.error());
+  auto underlay = Instance::open_underlay(config_, *netlink_);
+  if (!underlay) {
+    return std::move(underlay.error());
   }
   // From here on there is something to undo: signals wait until we are able to.
   signals_.emplace(context_, SIGINT, SIGTERM);
@@ -102,12 +99,16 @@ Result<void> Control::start() {
     signals_->add(SIGHUP);
   }
   ::signal(SIGPIPE, SIG_IGN);  // a terminal that goes away must not end the traffic
-  auto listener = ListeningSocket::bind(options_.socket_path, options_.make_socket_directory);
+  if (!options_.socket_path) {
+    return options_.socket_path.error();
+  }
+  auto listener =
+      ListeningSocket::bind(options_.socket_path.value(), options_.make_socket_directory);
   if (!listener) {
     return std::move(listener.error());
   }
   listener_.emplace(std::move(listener).value());
-  auto instance = Instance::start(config_, std::move(ends).value(), *netlink_, log_);
+  auto instance = Instance::start(config_, std::move(underlay).value(), *netlink_, log_);
   if (!instance) {
     return std::move(instance.error());
   }
@@ -130,7 +131,7 @@ void Control::run() {
     log_.debug("engine: " + engine.reason);
   }
   const std::string text =
-      ready_text(config_, std::string{netio::name(engine.engine)}, options_.socket_path);
+      ready_text(config_, std::string{netio::name(engine.engine)}, options_.socket_path.value());
   log_.info(text);
   tell("READY=1\nSTATUS=" + text);
   context_.run();

@@ -11,8 +11,8 @@
 namespace ringway::router {
 
 struct ControlOptions {
-  std::string config_path;  // for status
-  std::string socket_path;
+  std::string config_path;          // for status
+  Result<std::string> socket_path;  // or why there is none: told when it would be needed
   bool make_socket_directory = false;
 };
 

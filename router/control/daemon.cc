@@ -81,14 +81,9 @@ Outcome run_daemon(const DaemonOptions& options) {
   }
   const Log log{STDERR_FILENO, options.program, loaded.config->daemon.log_level,
                 log_style(STDERR_FILENO, environment("JOURNAL_STREAM"))};
-  auto path = socket_path_for(options);
-  if (!path) {
-    log.report(path.error());
-    return outcome_of(path.error());
-  }
   const Notifier notifier{or_empty(environment("NOTIFY_SOCKET"))};
   const ControlOptions control{.config_path = options.config_path,
-                               .socket_path = path.value(),
+                               .socket_path = socket_path_for(options),
                                .make_socket_directory = options.socket_path.empty()};
   const auto done = run_control(control, *loaded.config, log, notifier);
   if (!done) {

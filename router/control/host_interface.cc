@@ -5,8 +5,9 @@
 #include <cerrno>
 #include <cstdint>
 #include <exception>
-#include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -31,10 +32,11 @@ bool has_address(const std::vector<InterfaceAddress>& present, const wire::IpPre
                      [&](const InterfaceAddress& one) { return one.prefix == address; });
 }
 
-bool has_route(const std::vector<HostRoute>& present, const config::Route& route) {
-  return std::any_of(present.begin(), present.end(), [&](const HostRoute& one) {
-    return one.route.to == route.to && one.route.metric == kernel_metric(route);
-  });
+// What tells routes of one interface and table apart.
+using RouteKey = std::tuple<wire::IpAddress, std::uint8_t, std::uint32_t>;
+
+RouteKey key_of(const config::Route& route) {
+  return {route.to.address, route.to.length, kernel_metric(route)};
 }
 
 // Whoever took it away before us did our work: an interface, address or route that is gone.
@@ -58,7 +60,8 @@ HostInterface::HostInterface(HostInterface&& other) noexcept
       interface_{std::move(other.interface_)},
       existed_{other.existed_},
       active_{std::exchange(other.active_, false)},
-      changes_{std::move(other.changes_)} {}
+      changes_{std::move(other.changes_)},
+      foreign_{std::move(other.foreign_)} {}
 
 Result<HostInterface> HostInterface::apply(Netlink& netlink, const Log& log,
                                            const WantedInterface& wanted) {
@@ -72,6 +75,13 @@ Result<HostInterface> HostInterface::apply(Netlink& netlink, const Log& log,
                  "look for another program that manages this interface"};
   }
   HostInterface host{netlink, log, link.value()->interface, wanted.existed};
+  if (wanted.existed) {
+    auto saved = netlink.save(host.interface_);
+    if (!saved) {
+      return std::move(saved.error());
+    }
+    host.foreign_ = std::move(saved).value();
+  }
   auto done = host.bring(wanted, *link.value());
   if (!done) {
     return std::move(done.error());  // `host` takes back what was done so far
@@ -96,7 +106,7 @@ Result<void> HostInterface::bring(const WantedInterface& wanted, const Link& lin
     return done;
   }
   if (!link.up) {
-    if (auto done = bring_up(present.value()); !done) {
+    if (auto done = bring_up(); !done) {
       return done;
     }
   }
@@ -164,14 +174,10 @@ Result<void> HostInterface::bring_addresses(const std::vector<wire::IpPrefix>& w
   return {};
 }
 
-Result<void> HostInterface::bring_up(const std::vector<InterfaceAddress>& present) {
+Result<void> HostInterface::bring_up() {
   auto done = netlink_->set_up(interface_, true);
   if (done) {
-    SetUp change;
-    for (const InterfaceAddress& address : present) {
-      change.foreign.push_back(address.prefix);
-    }
-    changes_.emplace_back(std::move(change));
+    changes_.emplace_back(SetUp{});
   }
   return done;
 }
@@ -184,8 +190,12 @@ Result<void> HostInterface::bring_routes(const std::vector<config::Route>& wante
   if (!present) {
     return std::move(present.error());
   }
+  std::set<RouteKey> there;  // a file may have kRoutesMax of them
+  for (const HostRoute& one : present.value()) {
+    there.insert(key_of(one.route));
+  }
   for (const config::Route& route : wanted) {
-    if (has_route(present.value(), route)) {
+    if (there.count(key_of(route)) != 0) {
       continue;
     }
     auto done = netlink_->add_route(interface_, route);
@@ -204,32 +214,13 @@ Result<void> HostInterface::take_back(const Change& change) {
   if (const auto* queue = std::get_if<QueueLengthChanged>(&change)) {
     return netlink_->set_queue_length(interface_, queue->before);
   }
-  if (const auto* up = std::get_if<SetUp>(&change)) {
-    return take_down(up->foreign);
+  if (std::holds_alternative<SetUp>(change)) {
+    return netlink_->set_up(interface_, false);
   }
   if (const auto* address = std::get_if<AddressAdded>(&change)) {
     return netlink_->remove_address(interface_, address->address);
   }
   return netlink_->remove_route(interface_, std::get<RouteAdded>(change).route);
-}
-
-// Going down flushes IPv6 addresses (addrconf_ifdown), those of others as well: put them back.
-Result<void> HostInterface::take_down(const std::vector<wire::IpPrefix>& foreign) {
-  if (auto done = netlink_->set_up(interface_, false); !done) {
-    return done;
-  }
-  auto left = netlink_->addresses(interface_.index);
-  if (!left) {
-    return std::move(left.error());
-  }
-  for (const wire::IpPrefix& address : foreign) {
-    if (!has_address(left.value(), address)) {
-      if (auto done = netlink_->add_address(interface_, address); !done) {
-        return done;
-      }
-    }
-  }
-  return {};
 }
 
 void HostInterface::undo_changes() {
@@ -242,12 +233,18 @@ void HostInterface::undo_changes() {
     }
     return;
   }
-  for (auto change = changes_.rbegin(); change != changes_.rend(); ++change) {
-    const auto done = take_back(*change);
+  if (changes_.empty()) {
+    return;  // perhaps without any right to change something
+  }
+  const auto report = [this](const Result<void>& done) {
     if (!done && !is_gone(done.error())) {
       log_->warning(done.error().text());
     }
+  };
+  for (auto change = changes_.rbegin(); change != changes_.rend(); ++change) {
+    report(take_back(*change));
   }
+  report(netlink_->restore(interface_, foreign_));
 }
 
 void HostInterface::undo() noexcept {

@@ -57,9 +57,7 @@ class HostInterface {
   struct QueueLengthChanged {
     std::uint32_t before;
   };
-  struct SetUp {
-    std::vector<wire::IpPrefix> foreign;  // addresses of others, which going down may remove
-  };
+  struct SetUp {};
   struct AddressAdded {
     wire::IpPrefix address;
   };
@@ -74,14 +72,13 @@ class HostInterface {
   Result<void> bring(const WantedInterface& wanted, const Link& link);
   Result<void> bring_mtu(std::uint32_t wanted, std::uint32_t present);
   void bring_queue_length(std::uint32_t present);
-  Result<void> bring_up(const std::vector<InterfaceAddress>& present);
+  Result<void> bring_up();
   Result<void> bring_addresses(const std::vector<wire::IpPrefix>& wanted,
                                const std::vector<InterfaceAddress>& present);
   Result<void> bring_routes(const std::vector<config::Route>& wanted);
   void silence_ipv6();
 
   Result<void> take_back(const Change& change);
-  Result<void> take_down(const std::vector<wire::IpPrefix>& foreign);
   void undo_changes();
 
   Netlink* netlink_;
@@ -90,6 +87,7 @@ class HostInterface {
   bool existed_;
   bool active_ = true;  // false once undone or moved from
   std::vector<Change> changes_;
+  SavedInterface foreign_;  // what others had put on it before us
 };
 
 }  // namespace ringway::router

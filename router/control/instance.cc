@@ -27,6 +27,7 @@
 #include "router/control/log.h"
 #include "router/control/netlink.h"
 #include "router/control/plan.h"
+#include "router/control/resolve.h"
 #include "router/control/status.h"
 #include "router/control/underlay.h"
 #include "router/path/counters.h"
@@ -71,19 +72,35 @@ Error loop_error(const config::Config& config, const std::vector<Ends>& ends,
 
 }  // namespace
 
-Result<std::unique_ptr<Instance>> Instance::start(const config::Config& config,
-                                                  std::vector<Ends> ends, Netlink& netlink,
-                                                  const Log& log) {
+Result<Instance::Underlay> Instance::open_underlay(const config::Config& config, Netlink& netlink) {
+  Underlay out;
+  auto ends = resolve_ends(netlink, config);
+  if (!ends) {
+    return std::move(ends.error());
+  }
+  out.ends = std::move(ends).value();
+  for (const wire::IpProtocol protocol : needed_protocols(config)) {
+    auto socket = netio::RawSocket::open(protocol);
+    if (!socket) {
+      return std::move(socket.error());
+    }
+    out.sockets.push_back(std::move(socket).value());
+  }
+  return out;
+}
+
+Result<std::unique_ptr<Instance>> Instance::start(const config::Config& config, Underlay underlay,
+                                                  Netlink& netlink, const Log& log) {
   // The constructor is private to keep half-made instances inside.
-  std::unique_ptr<Instance> instance{new Instance{config, std::move(ends), netlink, log}};
-  auto done = instance->bring_up();
+  std::unique_ptr<Instance> instance{new Instance{config, std::move(underlay.ends), netlink, log}};
+  auto done = instance->bring_up(std::move(underlay.sockets));
   if (!done) {
     return std::move(done.error());
   }
   return instance;
 }
 
-Result<void> Instance::bring_up() {
+Result<void> Instance::bring_up(std::vector<netio::RawSocket> sockets) {
   auto forwarding = make_forwarding(config_, ends_, &random_identification);
   if (!forwarding) {
     return std::move(forwarding.error());
@@ -94,11 +111,13 @@ Result<void> Instance::bring_up() {
   if (auto done = choose_mtus(); !done) {
     return done;
   }
-  auto plan = open_devices();
-  if (!plan) {
-    return std::move(plan.error());
+  ShardPlan plan;
+  plan.engine = engine_choice(config_.daemon.engine);
+  plan.sockets = std::move(sockets);
+  if (auto done = open_tuns(plan); !done) {
+    return done;
   }
-  if (auto done = set_up_host(plan.value()); !done) {
+  if (auto done = set_up_host(plan); !done) {
     return done;
   }
   if (auto done = check_carriers(); !done) {
@@ -108,7 +127,7 @@ Result<void> Instance::bring_up() {
     forwarding.value()->tunnels[i].overlay_mtu = mtus_[i].mtu;
   }
   const SignalsBlocked blocked;
-  auto shard = Shard::start(std::move(plan).value());
+  auto shard = Shard::start(std::move(plan));
   if (!shard) {
     return std::move(shard.error());
   }
@@ -172,17 +191,7 @@ Result<void> Instance::choose_mtus() {
   return {};
 }
 
-Result<ShardPlan> Instance::open_devices() const {
-  ShardPlan plan;
-  plan.engine = engine_choice(config_.daemon.engine);
-  // Sockets first: they change nothing in the host, so a missing right shows before anything has.
-  for (const wire::IpProtocol protocol : needed_protocols(config_)) {
-    auto socket = netio::RawSocket::open(protocol);
-    if (!socket) {
-      return std::move(socket.error());
-    }
-    plan.sockets.push_back(std::move(socket).value());
-  }
+Result<void> Instance::open_tuns(ShardPlan& plan) const {
   for (std::size_t i = 0; i < config_.tunnels.size(); ++i) {
     auto tun = netio::TunDevice::open({config_.tunnels[i].interface, mtus_[i].mtu});
     if (!tun) {
@@ -190,7 +199,7 @@ Result<ShardPlan> Instance::open_devices() const {
     }
     plan.tuns.push_back(std::move(tun).value());
   }
-  return plan;
+  return {};
 }
 
 Result<void> Instance::set_up_host(const ShardPlan& plan) {

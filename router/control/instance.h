@@ -9,6 +9,8 @@
 
 #include "config/model.h"
 #include "netio/base/result.h"
+#include "netio/device/raw_socket.h"
+#include "netio/open.h"
 #include "router/control/host_interface.h"
 #include "router/control/log.h"
 #include "router/control/netlink.h"
@@ -22,11 +24,20 @@ namespace ringway::router {
 // Owns everything that a configuration brought into being. Control thread only.
 class Instance {
  public:
-  // Opens and sets up everything, or nothing: a failure leaves the host as it was. Returns when
-  // traffic flows. `ends` come from resolve_ends(); `netlink` and `log` outlive the instance.
+  // Where an instance begins: what does not change the host.
+  struct Underlay {
+    std::vector<Ends> ends;                 // by tunnel
+    std::vector<netio::RawSocket> sockets;  // by needed_protocols()
+  };
+  // Resolves names, which may take long, and opens sockets, which shows whether we may.
+  [[nodiscard]] static Result<Underlay> open_underlay(const config::Config& config,
+                                                      Netlink& netlink);
+
+  // Opens and sets up the rest, or nothing: a failure leaves the host as it was. Returns when
+  // traffic flows. `netlink` and `log` outlive the instance.
   [[nodiscard]] static Result<std::unique_ptr<Instance>> start(const config::Config& config,
-                                                               std::vector<Ends> ends,
-                                                               Netlink& netlink, const Log& log);
+                                                               Underlay underlay, Netlink& netlink,
+                                                               const Log& log);
 
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
@@ -44,10 +55,10 @@ class Instance {
   Instance(const config::Config& config, std::vector<Ends> ends, Netlink& netlink, const Log& log)
       : config_{config}, ends_{std::move(ends)}, netlink_{&netlink}, log_{&log} {}
 
-  Result<void> bring_up();
+  Result<void> bring_up(std::vector<netio::RawSocket> sockets);
   Result<void> choose_mtus();
   Result<void> warn_about_ends();
-  Result<ShardPlan> open_devices() const;
+  Result<void> open_tuns(ShardPlan& plan) const;
   Result<void> set_up_host(const ShardPlan& plan);
   Result<void> check_carriers();
   Result<bool> lower_nested_mtus(const std::vector<std::optional<RemotePath>>& paths);

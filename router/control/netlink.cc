@@ -22,6 +22,7 @@
 #include <net/if.h>
 #include <sys/socket.h>
 
+#include <fmt/format.h>
 #include <libmnl/libmnl.h>
 
 #include "config/model.h"
@@ -70,7 +71,7 @@ std::string quoted(const Interface& interface) {
 
 // The remedy for what an ordinary user may not do: the same change as a command for root.
 void hint_permission(Result<void>& result, const std::string& command) {
-  if (!result && result.error().is_permission()) {
+  if (!result && result.error().number == EPERM) {  // EACCES has other causes
     Error& error = result.error();
     if (error.why.empty()) {
       error.why = "changing interfaces needs CAP_NET_ADMIN in this network namespace";
@@ -135,6 +136,33 @@ std::optional<HostRoute> read_route(const nlmsghdr& message, std::uint32_t inter
   }
   return HostRoute{{{*address, header.rtm_dst_len}, attributes.u32(RTA_PRIORITY, 0)},
                    header.rtm_protocol};
+}
+
+std::vector<std::uint8_t> copy_of(const nlmsghdr& message) {
+  const auto* const bytes = static_cast<const std::uint8_t*>(static_cast<const void*>(&message));
+  return {bytes, bytes + message.nlmsg_len};
+}
+
+// A route that somebody made, ready to be made again: without what the kernel notes in dumps only.
+std::optional<std::vector<std::uint8_t>> foreign_route(const nlmsghdr& message,
+                                                       std::uint32_t interface_index) {
+  const auto& header = *static_cast<const rtmsg*>(mnl_nlmsg_get_payload(&message));
+  const NetlinkAttributes attributes{message, sizeof(rtmsg), RTA_MAX};
+  if (header.rtm_type != RTN_UNICAST || header.rtm_protocol == RTPROT_KERNEL ||
+      attributes.u32(RTA_OIF, 0) != interface_index) {
+    return std::nullopt;
+  }
+  std::vector<std::uint8_t> out = copy_of(message);
+  auto& copied = *static_cast<rtmsg*>(
+      mnl_nlmsg_get_payload(static_cast<const nlmsghdr*>(static_cast<const void*>(out.data()))));
+  copied.rtm_flags &= RTNH_F_ONLINK;  // RTNH_F_LINKDOWN and the like are refused (fib_get_nhs)
+  return out;
+}
+
+bool has_gateway(const std::vector<std::uint8_t>& message) {
+  const auto& header = *static_cast<const nlmsghdr*>(static_cast<const void*>(message.data()));
+  const NetlinkAttributes attributes{header, sizeof(rtmsg), RTA_MAX};
+  return attributes.find(RTA_GATEWAY) != nullptr || attributes.find(RTA_VIA) != nullptr;
 }
 
 // Errors of a look-up that say "no route", not "no answer" (fib_props in net/ipv4/fib_semantics.c:
@@ -311,10 +339,15 @@ Result<void> Netlink::add_address(const Interface& interface, const wire::IpPref
   const std::string text = wire::to_string(address);
   auto done = socket_.transact(request, "add address " + text + " to " + quoted(interface));
   hint_permission(done, "address add " + text + " dev " + interface.name);
-  if (!done && !address.is_ipv4() && done.error().why.empty() &&
-      (done.error().number == EACCES || done.error().number == EOPNOTSUPP)) {
-    done.error().why = "IPv6 is switched off on this host or interface";
-    done.error().fix = "sysctl -w net.ipv6.conf.all.disable_ipv6=0, or leave IPv6 addresses out";
+  if (!done && !address.is_ipv4() && done.error().number != EPERM &&
+      done.error().number != EEXIST && done.error().why.empty()) {
+    // The kernel has no words for it (net/ipv6/addrconf.c inet6_addr_add, addrconf_add_dev).
+    done.error().why = fmt::format(
+        "IPv6 is not to be had on this interface: its mtu is below {}, or IPv6 is switched off",
+        config::kMtuMinIpv6);
+    done.error().fix = fmt::format(
+        "see: ip link show {0}; sysctl net.ipv6.conf.{0}.disable_ipv6; or leave IPv6 addresses out",
+        interface.name);
   }
   return done;
 }
@@ -378,6 +411,70 @@ Result<void> Netlink::remove_route(const Interface& interface, const config::Rou
   put_route(request, interface, route);
   return socket_.transact(request,
                           "remove route " + with_metric(route) + " through " + quoted(interface));
+}
+
+Result<SavedInterface> Netlink::save(const Interface& interface) {
+  SavedInterface out;
+  const std::string subject = "list what is on " + quoted(interface);
+  for (const std::uint8_t family : kFamilies) {
+    NetlinkRequest addresses{"RTM_GETADDR", RTM_GETADDR, NLM_F_DUMP};
+    auto& address = addresses.put_header<ifaddrmsg>();
+    address.ifa_family = family;
+    address.ifa_index = interface.index;
+    auto done = socket_.transact(addresses, subject, [&](const nlmsghdr& message) {
+      const auto& header = *static_cast<const ifaddrmsg*>(mnl_nlmsg_get_payload(&message));
+      if (header.ifa_family == family && header.ifa_index == interface.index) {
+        out.addresses.push_back(copy_of(message));
+      }
+    });
+    if (!done) {
+      return std::move(done.error());
+    }
+    NetlinkRequest routes{"RTM_GETROUTE", RTM_GETROUTE, NLM_F_DUMP};
+    routes.put_header<rtmsg>().rtm_family = family;
+    routes.put_u32(RTA_OIF, interface.index);
+    done = socket_.transact(routes, subject, [&](const nlmsghdr& message) {
+      if (auto route = foreign_route(message, interface.index)) {
+        out.routes.push_back(std::move(*route));
+      }
+    });
+    if (!done && done.error().number != EOPNOTSUPP) {  // a kernel without this family
+      return std::move(done.error());
+    }
+  }
+  std::stable_partition(out.routes.begin(), out.routes.end(),
+                        [](const auto& route) { return !has_gateway(route); });
+  return out;
+}
+
+Result<void> Netlink::put_back(const Interface& interface, const char* name,
+                               const std::vector<std::uint8_t>& message) {
+  const std::string subject = "put back what was on " + quoted(interface);
+  if (!NetlinkRequest::fits(message)) {
+    return Error{name, EMSGSIZE, subject, "", ""};
+  }
+  NetlinkRequest request{name, message, NLM_F_CREATE | NLM_F_EXCL};
+  auto done = socket_.transact(request, subject);
+  if (!done && done.error().number == EEXIST) {
+    return {};
+  }
+  return done;
+}
+
+Result<void> Netlink::restore(const Interface& interface, const SavedInterface& saved) {
+  Result<void> first;
+  const auto keep = [&first](Result<void> done) {
+    if (first.ok() && !done.ok()) {
+      first = std::move(done);
+    }
+  };
+  for (const auto& address : saved.addresses) {
+    keep(put_back(interface, "RTM_NEWADDR", address));
+  }
+  for (const auto& route : saved.routes) {
+    keep(put_back(interface, "RTM_NEWROUTE", route));
+  }
+  return first;
 }
 
 Result<std::optional<RemotePath>> Netlink::path_to(const wire::Ipv4Address& remote,

@@ -53,6 +53,12 @@ struct RemotePath {
   bool local = false;  // the address is the host's own
 };
 
+// What others have put on an interface, as the kernel's own messages (the way of `ip route save`).
+struct SavedInterface {
+  std::vector<std::vector<std::uint8_t>> addresses;
+  std::vector<std::vector<std::uint8_t>> routes;  // of all tables; those through a gateway last
+};
+
 // The metric under which the kernel files a route (0 means 1024 for IPv6: IP6_RT_PRIO_USER).
 [[nodiscard]] std::uint32_t kernel_metric(const config::Route& route) noexcept;
 
@@ -83,6 +89,12 @@ class Netlink {
   Result<void> add_route(const Interface& interface, const config::Route& route);
   Result<void> remove_route(const Interface& interface, const config::Route& route);
 
+  // The kernel takes more away than one asks for: removing the last IPv4 address of an interface
+  // flushes its routes (fib_disable_ip), taking it down flushes its IPv6 addresses as well
+  // (addrconf_ifdown). restore() puts back what is missing and leaves the rest alone.
+  [[nodiscard]] Result<SavedInterface> save(const Interface& interface);
+  Result<void> restore(const Interface& interface, const SavedInterface& saved);
+
   // Nothing if the host has no route. `source` (may be unspecified) selects by policy rules.
   [[nodiscard]] Result<std::optional<RemotePath>> path_to(const wire::Ipv4Address& remote,
                                                           const wire::Ipv4Address& source);
@@ -95,6 +107,9 @@ class Netlink {
                               std::vector<InterfaceAddress>& out);
   Result<void> dump_routes(std::uint8_t family, std::uint32_t interface_index,
                            std::vector<HostRoute>& out);
+
+  Result<void> put_back(const Interface& interface, const char* name,
+                        const std::vector<std::uint8_t>& message);
 
   NetlinkSocket socket_;
 };

@@ -39,6 +39,16 @@ NetlinkRequest::NetlinkRequest(const char* name, std::uint16_t type, std::uint16
   message_->nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | flags);
 }
 
+NetlinkRequest::NetlinkRequest(const char* name, std::span<const std::uint8_t> message,
+                               std::uint16_t flags)
+    : name_{name} {
+  ASSERT(fits(message));
+  std::copy(message.begin(), message.end(), buffer_.begin());
+  message_ = static_cast<nlmsghdr*>(static_cast<void*>(buffer_.data()));
+  message_->nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | flags);
+  message_->nlmsg_pid = 0;
+}
+
 void NetlinkRequest::put_u32(std::uint16_t type, std::uint32_t value) {
   ASSERT(mnl_attr_put_u32_check(message_, kBytes, type, value));
 }

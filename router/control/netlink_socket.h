@@ -25,6 +25,11 @@ class NetlinkRequest {
 
   // `name` is the type's own word, for messages: "RTM_NEWADDR". It must be a literal.
   NetlinkRequest(const char* name, std::uint16_t type, std::uint16_t flags);
+  // From a message of a dump, header included, to send it back. Precondition: fits(message).
+  NetlinkRequest(const char* name, std::span<const std::uint8_t> message, std::uint16_t flags);
+  [[nodiscard]] static bool fits(std::span<const std::uint8_t> message) noexcept {
+    return message.size() >= sizeof(nlmsghdr) && message.size() <= kBytes;
+  }
   NetlinkRequest(const NetlinkRequest&) = delete;
   NetlinkRequest& operator=(const NetlinkRequest&) = delete;
   ~NetlinkRequest() = default;
