@@ -109,9 +109,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::uint64_t before = router.egress.sent + router.drops();
   netio::Batch batch;
   batch.push(std::move(packet));
-  router::forward(batch, {.forwarding = router.forwarding,
-                          .counters = router.counters,
-                          .egress = router.egress});
+  router::forward(
+      batch,
+      {.forwarding = router.forwarding, .counters = router.counters, .egress = router.egress});
   ASSERT(router.egress.sent + router.drops() == before + 1);
   ASSERT(router.pool->available() == router.pool->slots());
   return 0;
