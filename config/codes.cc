@@ -1,7 +1,6 @@
 // What every code means, for `ringway help`: what is wrong, an example, the cure.
 #include "config/codes.h"
 
-#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>

@@ -1,7 +1,6 @@
 // Walks the tree along the field table. One function per shape a value can have.
 #include "config/draft.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -10,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "config/codes.h"
 #include "config/fields.h"
@@ -35,7 +34,7 @@ struct Scope {
 
 class Reader {
  public:
-  Reader(const Node& root, Report& report) : root_{root}, report_{report} {}
+  Reader(const ConfigNode& root, Report& report) : root_{root}, report_{report} {}
 
   [[nodiscard]] std::optional<Draft> read();
 
@@ -44,37 +43,39 @@ class Reader {
   [[nodiscard]] static std::string subject(const Field& row, const Scope& scope) {
     return quoted(row.name()) + scope.place;
   }
-  void complain(const Node& where, const std::string& subject, const Complaint& complaint);
-  [[nodiscard]] bool has_shape(const Node& key, const Node& value, const Field& row,
+  void complain(const ConfigNode& where, const std::string& subject, const Complaint& complaint);
+  [[nodiscard]] bool has_shape(const ConfigNode& key, const ConfigNode& value, const Field& row,
                                const Scope& scope);
 
-  void read_map(const Node& map, const Scope& scope, Slots& slots);
-  void read_entry(const Node& key, const Node& value, const Scope& scope, Slots& slots);
-  [[nodiscard]] Value read_value(const Node& value, const Field& row, const Scope& scope);
+  void read_map(const ConfigNode& map, const Scope& scope, Slots& slots);
+  void read_entry(const ConfigNode& key, const ConfigNode& value, const Scope& scope, Slots& slots);
+  [[nodiscard]] Value read_value(const ConfigNode& value, const Field& row, const Scope& scope);
   template <class T>
-  [[nodiscard]] Value settle(const Node& node, const Read<T>& read, const std::string& subject);
-  void unknown_key(const Node& key, const Node& value, const Scope& scope, Slots& slots);
+  [[nodiscard]] Value settle(const ConfigNode& node, const Read<T>& read,
+                             const std::string& subject);
+  void unknown_key(const ConfigNode& key, const ConfigNode& value, const Scope& scope,
+                   Slots& slots);
   void require(Section section, const Slots& slots, Span where, const std::string& whole);
 
-  void read_tunnels(const Node& map);
-  void read_tunnel(const Node& key, const Node& value);
+  void read_tunnels(const ConfigNode& map);
+  void read_tunnel(const ConfigNode& key, const ConfigNode& value);
   void settle_kind(TunnelDraft& tunnel);
   void inherit_defaults(TunnelDraft& tunnel) const;
 
-  [[nodiscard]] std::vector<PrefixItem> read_addresses(const Node& list, const Field& row,
+  [[nodiscard]] std::vector<PrefixItem> read_addresses(const ConfigNode& list, const Field& row,
                                                        const Scope& scope);
-  [[nodiscard]] std::vector<PrefixItem> read_routes(const Node& list, const Field& row,
+  [[nodiscard]] std::vector<PrefixItem> read_routes(const ConfigNode& list, const Field& row,
                                                     const Scope& scope);
-  [[nodiscard]] std::optional<PrefixItem> read_route(const Node& item, const Field& row,
+  [[nodiscard]] std::optional<PrefixItem> read_route(const ConfigNode& item, const Field& row,
                                                      const Scope& scope);
-  [[nodiscard]] std::optional<PrefixItem> read_route_map(const Node& item, Section section,
+  [[nodiscard]] std::optional<PrefixItem> read_route_map(const ConfigNode& item, Section section,
                                                          const Scope& outer);
-  [[nodiscard]] bool is_destination(const Node& where, wire::IpPrefix& prefix,
+  [[nodiscard]] bool is_destination(const ConfigNode& where, wire::IpPrefix& prefix,
                                     const std::string& subject);
-  [[nodiscard]] bool is_within_limit(const Node& list, std::size_t limit, const Field& row,
+  [[nodiscard]] bool is_within_limit(const ConfigNode& list, std::size_t limit, const Field& row,
                                      const Scope& scope);
 
-  const Node& root_;
+  const ConfigNode& root_;
   Report& report_;
   Draft draft_;
 };
@@ -97,15 +98,15 @@ constexpr auto kIsLoopback = [](const auto& a) { return a.is_loopback(); };
 constexpr auto kIsMulticast = [](const auto& a) { return a.is_multicast(); };
 
 std::optional<Draft> Reader::read() {
-  if (root_.is(Node::Kind::broken)) {
+  if (root_.is(ConfigNode::Kind::broken)) {
     return std::nullopt;
   }
-  if (root_.is(Node::Kind::null)) {
+  if (root_.is(ConfigNode::Kind::null)) {
     report_.file_error(Code::empty_file, "the file holds no configuration").help =
         "the smallest one has  version: 1  and a tunnel under  tunnels:";
     return std::nullopt;
   }
-  if (!root_.is(Node::Kind::map)) {
+  if (!root_.is(ConfigNode::Kind::map)) {
     const bool lacks_space = root_.text.find(':') != std::string::npos;
     report_.error(Code::wrong_shape, root_.span, "the file must be a map of keys and values").hint =
         lacks_space ? "a space is missing after ':'" : "it begins with  version: 1";
@@ -123,15 +124,15 @@ std::optional<Draft> Reader::read() {
   read_map(root_, Scope{}, draft_.settings);
   require(Section::top, draft_.settings, root_.span, "the file");
   if (const Slot& defaults = draft_.settings[FieldId::defaults];
-      defaults.is_given() && defaults.value->is(Node::Kind::map)) {
+      defaults.is_given() && defaults.value->is(ConfigNode::Kind::map)) {
     read_map(*defaults.value, {Section::tunnel, " in 'defaults'", true}, draft_.defaults);
   }
   if (const Slot& daemon = draft_.settings[FieldId::daemon];
-      daemon.is_given() && daemon.value->is(Node::Kind::map)) {
+      daemon.is_given() && daemon.value->is(ConfigNode::Kind::map)) {
     read_map(*daemon.value, {Section::daemon, " in 'daemon'", false}, draft_.settings);
   }
   if (const Slot& tunnels = draft_.settings[FieldId::tunnels];
-      tunnels.is_given() && tunnels.value->is(Node::Kind::map)) {
+      tunnels.is_given() && tunnels.value->is(ConfigNode::Kind::map)) {
     read_tunnels(*tunnels.value);
   }
   if (auto* transit = draft_.settings.get<std::vector<PrefixItem>>(FieldId::transit_routes)) {
@@ -152,13 +153,14 @@ bool Reader::is_known_version(const Slot& version) {
   return false;
 }
 
-void Reader::complain(const Node& where, const std::string& subject, const Complaint& complaint) {
+void Reader::complain(const ConfigNode& where, const std::string& subject,
+                      const Complaint& complaint) {
   report_.error(complaint.code, where.span, fmt::format("{} {}", subject, complaint.text)).hint =
       complaint.hint;
 }
 
 template <class T>
-Value Reader::settle(const Node& node, const Read<T>& read, const std::string& subject) {
+Value Reader::settle(const ConfigNode& node, const Read<T>& read, const std::string& subject) {
   if (const auto* complaint = std::get_if<Complaint>(&read)) {
     complain(node, subject, *complaint);
     return {};
@@ -168,46 +170,48 @@ Value Reader::settle(const Node& node, const Read<T>& read, const std::string& s
 
 // Whether the value is a scalar, list or map as the row wants it. An empty container may be left
 // out after its key, as it is when all of its lines are commented out.
-bool Reader::has_shape(const Node& key, const Node& value, const Field& row, const Scope& scope) {
-  if (value.is(Node::Kind::broken)) {
+bool Reader::has_shape(const ConfigNode& key, const ConfigNode& value, const Field& row,
+                       const Scope& scope) {
+  if (value.is(ConfigNode::Kind::broken)) {
     return false;
   }
-  if (value.is(Node::Kind::null)) {
+  if (value.is(ConfigNode::Kind::null)) {
     if (!is_container(row.type)) {
       report_.error(Code::empty_value, key.span, subject(row, scope) + " has no value").hint =
           expectation(row);
     }
     return is_container(row.type);
   }
-  const Node::Kind wanted = row.type == Type::section ? Node::Kind::map
-                            : is_container(row.type)  ? Node::Kind::sequence
-                                                      : Node::Kind::scalar;
+  const ConfigNode::Kind wanted = row.type == Type::section ? ConfigNode::Kind::map
+                                  : is_container(row.type)  ? ConfigNode::Kind::sequence
+                                                            : ConfigNode::Kind::scalar;
   if (value.is(wanted)) {
     return true;
   }
-  const std::string_view found = value.is(Node::Kind::map)        ? "a map"
-                                 : value.is(Node::Kind::sequence) ? "a list"
-                                                                  : "a single value";
+  const std::string_view found = value.is(ConfigNode::Kind::map)        ? "a map"
+                                 : value.is(ConfigNode::Kind::sequence) ? "a list"
+                                                                        : "a single value";
   auto& error = report_.error(
       Code::wrong_shape, value.span,
       fmt::format("{} must be {}, not {}", subject(row, scope), expectation(row), found));
-  if (wanted == Node::Kind::sequence && value.is(Node::Kind::scalar) &&
+  if (wanted == ConfigNode::Kind::sequence && value.is(ConfigNode::Kind::scalar) &&
       scope.section != Section::top) {
     error.hint = fmt::format("write [{}]", printable(value.text));
   }
-  if (row.id == FieldId::tunnels && value.is(Node::Kind::sequence)) {
+  if (row.id == FieldId::tunnels && value.is(ConfigNode::Kind::sequence)) {
     error.hint = "write  NAME:  with its keys below, instead of  - name: NAME";
   }
   return false;
 }
 
-void Reader::read_map(const Node& map, const Scope& scope, Slots& slots) {
+void Reader::read_map(const ConfigNode& map, const Scope& scope, Slots& slots) {
   for (std::size_t i = 0; i < map.entries(); ++i) {
     read_entry(map.key(i), map.value(i), scope, slots);
   }
 }
 
-void Reader::read_entry(const Node& key, const Node& value, const Scope& scope, Slots& slots) {
+void Reader::read_entry(const ConfigNode& key, const ConfigNode& value, const Scope& scope,
+                        Slots& slots) {
   const Field* row = find_field(scope.section, key.text);
   if (row == nullptr) {
     unknown_key(key, value, scope, slots);
@@ -232,7 +236,7 @@ void Reader::read_entry(const Node& key, const Node& value, const Scope& scope, 
   }
 }
 
-Value Reader::read_value(const Node& value, const Field& row, const Scope& scope) {
+Value Reader::read_value(const ConfigNode& value, const Field& row, const Scope& scope) {
   switch (row.type) {
     case Type::section:
       return true;
@@ -266,7 +270,8 @@ Value Reader::read_value(const Node& value, const Field& row, const Scope& scope
   return value.text;
 }
 
-void Reader::unknown_key(const Node& key, const Node& value, const Scope& scope, Slots& slots) {
+void Reader::unknown_key(const ConfigNode& key, const ConfigNode& value, const Scope& scope,
+                         Slots& slots) {
   const bool is_full = report_.is_full();
   const std::string place = scope.place.empty() ? " at the top level" : scope.place;
   auto& error = report_.error(Code::unknown_key, key.span,
@@ -286,7 +291,7 @@ void Reader::unknown_key(const Node& key, const Node& value, const Scope& scope,
   if (scope.section == Section::route && key.text == field(FieldId::transit_via).name()) {
     error.hint = "the way is this tunnel; routes from tunnel to tunnel stand at the top level";
   }
-  if (scope.section != Section::top || !value.is(Node::Kind::map)) {
+  if (scope.section != Section::top || !value.is(ConfigNode::Kind::map)) {
     return;
   }
   for (std::size_t i = 0; i < value.entries(); ++i) {
@@ -323,7 +328,7 @@ void Reader::require(Section section, const Slots& slots, Span where, const std:
   }
 }
 
-void Reader::read_tunnels(const Node& map) {
+void Reader::read_tunnels(const ConfigNode& map) {
   for (std::size_t i = 0; i < map.entries(); ++i) {
     if (draft_.tunnels.size() == kTunnelsMax) {
       report_.error(Code::too_many, map.key(i).span,
@@ -334,15 +339,15 @@ void Reader::read_tunnels(const Node& map) {
   }
 }
 
-void Reader::read_tunnel(const Node& key, const Node& value) {
+void Reader::read_tunnel(const ConfigNode& key, const ConfigNode& value) {
   TunnelDraft& tunnel = draft_.tunnels.emplace_back();
   tunnel.name = key.text;
   tunnel.key = &key;
   const std::string whole = "tunnel " + quoted(key.text);
   const Scope scope{Section::tunnel, " in " + whole, false};
-  if (value.is(Node::Kind::map)) {
+  if (value.is(ConfigNode::Kind::map)) {
     read_map(value, scope, tunnel.slots);
-  } else if (!value.is(Node::Kind::null) && !value.is(Node::Kind::broken)) {
+  } else if (!value.is(ConfigNode::Kind::null) && !value.is(ConfigNode::Kind::broken)) {
     report_.error(Code::wrong_shape, value.span, whole + " must be a map of keys and values");
     return;
   }
@@ -355,7 +360,7 @@ void Reader::read_tunnel(const Node& key, const Node& value) {
         .hint =
         fmt::format("give it  interface: NAME  of at most {} characters", kInterfaceNameMax);
   }
-  if (!value.is(Node::Kind::broken)) {
+  if (!value.is(ConfigNode::Kind::broken)) {
     require(Section::tunnel, tunnel.slots, key.span, whole);
   }
   settle_kind(tunnel);
@@ -392,7 +397,7 @@ void Reader::inherit_defaults(TunnelDraft& tunnel) const {
   }
 }
 
-bool Reader::is_within_limit(const Node& list, std::size_t limit, const Field& row,
+bool Reader::is_within_limit(const ConfigNode& list, std::size_t limit, const Field& row,
                              const Scope& scope) {
   if (list.children.size() <= limit) {
     return true;
@@ -402,17 +407,17 @@ bool Reader::is_within_limit(const Node& list, std::size_t limit, const Field& r
   return false;
 }
 
-std::vector<PrefixItem> Reader::read_addresses(const Node& list, const Field& row,
+std::vector<PrefixItem> Reader::read_addresses(const ConfigNode& list, const Field& row,
                                                const Scope& scope) {
   std::vector<PrefixItem> items;
   if (!is_within_limit(list, kAddressesMax, row, scope)) {
     return items;
   }
-  for (const Node& item : list.children) {
-    if (item.is(Node::Kind::broken)) {
+  for (const ConfigNode& item : list.children) {
+    if (item.is(ConfigNode::Kind::broken)) {
       continue;
     }
-    if (!item.is(Node::Kind::scalar)) {
+    if (!item.is(ConfigNode::Kind::scalar)) {
       report_
           .error(Code::wrong_shape, item.span,
                  fmt::format("{} holds something that is not an address", subject(row, scope)))
@@ -439,14 +444,14 @@ std::vector<PrefixItem> Reader::read_addresses(const Node& list, const Field& ro
   return items;
 }
 
-std::vector<PrefixItem> Reader::read_routes(const Node& list, const Field& row,
+std::vector<PrefixItem> Reader::read_routes(const ConfigNode& list, const Field& row,
                                             const Scope& scope) {
   std::vector<PrefixItem> items;
   if (!is_within_limit(list, kRoutesMax, row, scope)) {
     return items;
   }
   items.reserve(list.children.size());
-  for (const Node& item : list.children) {
+  for (const ConfigNode& item : list.children) {
     if (auto route = read_route(item, row, scope)) {
       items.push_back(std::move(*route));
     }
@@ -454,17 +459,17 @@ std::vector<PrefixItem> Reader::read_routes(const Node& list, const Field& row,
   return items;
 }
 
-std::optional<PrefixItem> Reader::read_route(const Node& item, const Field& row,
+std::optional<PrefixItem> Reader::read_route(const ConfigNode& item, const Field& row,
                                              const Scope& scope) {
-  if (item.is(Node::Kind::broken)) {
+  if (item.is(ConfigNode::Kind::broken)) {
     return std::nullopt;
   }
   const bool is_transit = row.id == FieldId::transit_routes;
-  if (item.is(Node::Kind::map)) {
+  if (item.is(ConfigNode::Kind::map)) {
     const Section section = is_transit ? Section::transit : Section::route;
     return read_route_map(item, section, scope);
   }
-  if (!item.is(Node::Kind::scalar) || is_transit) {
+  if (!item.is(ConfigNode::Kind::scalar) || is_transit) {
     auto& error =
         report_.error(Code::wrong_shape, item.span,
                       fmt::format("{} holds something that is not a route", subject(row, scope)));
@@ -484,7 +489,7 @@ std::optional<PrefixItem> Reader::read_route(const Node& item, const Field& row,
   return route;
 }
 
-std::optional<PrefixItem> Reader::read_route_map(const Node& item, Section section,
+std::optional<PrefixItem> Reader::read_route_map(const ConfigNode& item, Section section,
                                                  const Scope& outer) {
   const bool is_transit = section == Section::transit;
   const Scope inner{section, " in a route" + outer.place, false};
@@ -493,7 +498,7 @@ std::optional<PrefixItem> Reader::read_route_map(const Node& item, Section secti
   require(section, slots, item.span, "a route" + outer.place);
   const Slot& to = slots[is_transit ? FieldId::transit_to : FieldId::route_to];
   const Slot& via = slots[FieldId::transit_via];
-  if (!to.is_given() || to.is_guess || !to.value->is(Node::Kind::scalar)) {
+  if (!to.is_given() || to.is_guess || !to.value->is(ConfigNode::Kind::scalar)) {
     return std::nullopt;
   }
   const Read<wire::IpPrefix> read = read_prefix(*to.value);
@@ -522,7 +527,8 @@ std::optional<PrefixItem> Reader::read_route_map(const Node& item, Section secti
 
 // Clears host bits, after refusing them as the kernel does: they are a slip in one place or the
 // other, and which one only the user knows.
-bool Reader::is_destination(const Node& where, wire::IpPrefix& prefix, const std::string& subject) {
+bool Reader::is_destination(const ConfigNode& where, wire::IpPrefix& prefix,
+                            const std::string& subject) {
   const wire::IpPrefix network = network_of(prefix);
   if (!(network == prefix)) {
     report_
@@ -545,7 +551,7 @@ bool Reader::is_destination(const Node& where, wire::IpPrefix& prefix, const std
 
 }  // namespace
 
-std::optional<Draft> read_draft(const Node& root, Report& report) {
+std::optional<Draft> read_draft(const ConfigNode& root, Report& report) {
   return Reader{root, report}.read();
 }
 

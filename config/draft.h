@@ -33,8 +33,8 @@ using Value =
 
 // One key of one map. Points into the tree, which must live as long.
 struct Slot {
-  const Node* key = nullptr;  // null: not written
-  const Node* value = nullptr;
+  const ConfigNode* key = nullptr;  // null: not written
+  const ConfigNode* value = nullptr;
   Value content;          // monostate: not written, or refused with a diagnostic
   bool is_guess = false;  // an unknown key stands there that was probably meant to be this one
 
@@ -64,7 +64,7 @@ class Slots {
 
 struct TunnelDraft {
   std::string name;
-  const Node* key = nullptr;
+  const ConfigNode* key = nullptr;
   std::optional<Kind> kind;  // empty: missing or refused
   Slots slots;
 };
@@ -77,6 +77,6 @@ struct Draft {
 };
 
 // Reads a whole document. Empty if it is of an unknown version or no map, which is reported.
-[[nodiscard]] std::optional<Draft> read_draft(const Node& root, Report& report);
+[[nodiscard]] std::optional<Draft> read_draft(const ConfigNode& root, Report& report);
 
 }  // namespace ringway::config

@@ -1,14 +1,11 @@
 // Addresses, host names, interface names and prefixes: the readers with the most to explain.
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "config/codes.h"
 #include "config/model.h"
@@ -158,7 +155,7 @@ std::optional<Complaint> check_tunnel_name(std::string_view name) {
   return std::nullopt;
 }
 
-Read<Local> read_local(const Node& node) {
+Read<Local> read_local(const ConfigNode& node) {
   const std::string_view text = node.text;
   if (const auto address = wire::parse_ipv4(text)) {
     if (address->is_unspecified()) {
@@ -187,7 +184,7 @@ Read<Local> read_local(const Node& node) {
   return Local{InterfaceName{std::string{text}}};
 }
 
-Read<Remote> read_remote(const Node& node) {
+Read<Remote> read_remote(const ConfigNode& node) {
   const std::string_view text = node.text;
   const auto address = wire::parse_ipv4(text);
   if (text == "any" || (address && address->is_unspecified())) {
@@ -215,7 +212,7 @@ Read<Remote> read_remote(const Node& node) {
   return Remote{HostName{std::string{text}}};
 }
 
-Read<wire::IpPrefix> read_prefix(const Node& node) {
+Read<wire::IpPrefix> read_prefix(const ConfigNode& node) {
   if (const auto prefix = wire::parse_prefix(node.text)) {
     return *prefix;
   }

@@ -96,6 +96,8 @@ enum class FieldId : std::uint8_t {
 inline constexpr std::size_t kFieldCount = 34;
 
 struct Field {
+  // NOLINTBEGIN(readability-redundant-member-init): GCC 12 warns of rows that leave out members
+  // without an initializer.
   FieldId id{};
   std::string_view path{};  // "tunnels.NAME.ttl"
   Section section = Section::top;
@@ -111,6 +113,7 @@ struct Field {
   Applies applies = Applies::live;
   std::string_view also{};  // what other tools call it: "checksum|sum"
   std::string_view doc{};
+  // NOLINTEND(readability-redundant-member-init)
 
   // The last part of the path: what is written in the file.
   [[nodiscard]] std::string_view name() const noexcept;

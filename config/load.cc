@@ -8,16 +8,17 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 #include <fcntl.h>
+#include <sys/types.h>
 #include <unistd.h>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "config/build.h"
 #include "config/codes.h"
 #include "config/draft.h"
+#include "config/model.h"
 #include "config/report.h"
 #include "config/source.h"
 #include "config/tree.h"
@@ -54,7 +55,7 @@ int read_whole(const std::string& path, std::string& text) {
 }
 
 std::optional<Config> read_config(const Source& source, Report& report) {
-  const std::optional<Node> root = parse_tree(source, report);
+  const std::optional<ConfigNode> root = parse_tree(source, report);
   if (!root) {
     return std::nullopt;
   }

@@ -1,10 +1,8 @@
 // Routes against each other and against the remotes: twice the same, and packets that would be
 // encapsulated again and again.
 #include <algorithm>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -13,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "config/codes.h"
 #include "config/draft.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "config/codes.h"
 #include "config/load.h"
@@ -67,8 +67,8 @@ Diagnostic& Report::add(Severity severity, Code code, Span where, std::string me
 
 std::vector<Diagnostic> Report::take() {
   std::vector<Diagnostic> all = std::exchange(diagnostics_, {});
-  std::stable_sort(all.begin(), all.end(), [](const Diagnostic& a, const Diagnostic& b) {
-    return std::tie(a.line, a.column) < std::tie(b.line, b.column);
+  std::sort(all.begin(), all.end(), [](const Diagnostic& a, const Diagnostic& b) {
+    return std::tie(a.line, a.column, a.code) < std::tie(b.line, b.column, b.code);
   });
   if (all.size() + uncounted_ > kDiagnosticsMax && has_errors()) {
     std::erase_if(all, [](const Diagnostic& d) { return d.severity == Severity::warning; });

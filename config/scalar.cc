@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "config/codes.h"
 #include "config/fields.h"
@@ -60,7 +60,7 @@ Complaint leading_zero(std::string_view text) {
                   : fmt::format("write {}", decimal)};
 }
 
-Complaint not_a_number(const Node& node, const Field& field) {
+Complaint not_a_number(const ConfigNode& node, const Field& field) {
   const std::string_view text = node.text;
   const std::string wanted =
       field.words.empty() ? "a whole number" : fmt::format("a whole number or {}", field.words);
@@ -95,7 +95,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kSynonyms
 
 }  // namespace
 
-Read<bool> read_boolean(const Node& node) {
+Read<bool> read_boolean(const ConfigNode& node) {
   if (!node.is_quoted && node.text == "true") {
     return true;
   }
@@ -114,7 +114,7 @@ Read<bool> read_boolean(const Node& node) {
                    hint};
 }
 
-Read<Number> read_number(const Node& node, const Field& field) {
+Read<Number> read_number(const ConfigNode& node, const Field& field) {
   const std::string_view text = node.text;
   if (!field.words.empty() && text == field.words) {
     return Number{.value = 0, .is_word = true};
@@ -141,7 +141,7 @@ Read<Number> read_number(const Node& node, const Field& field) {
   return Number{.value = static_cast<std::uint32_t>(*value), .is_word = false};
 }
 
-Read<Number> read_gre_key(const Node& node) {
+Read<Number> read_gre_key(const ConfigNode& node) {
   const std::string_view text = node.text;
   const std::string range = expectation(field(FieldId::key));
   if (const auto quad = wire::parse_ipv4(text)) {
@@ -169,7 +169,7 @@ Read<Number> read_gre_key(const Node& node) {
   return Number{.value = static_cast<std::uint32_t>(*value), .is_word = false};
 }
 
-Read<Number> read_choice(const Node& node, const Field& field) {
+Read<Number> read_choice(const ConfigNode& node, const Field& field) {
   const std::vector<std::string_view> words = split_words(field.words);
   const auto found = std::find(words.begin(), words.end(), node.text);
   if (found != words.end()) {

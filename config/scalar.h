@@ -35,16 +35,16 @@ struct Number {
 // Precondition of all: the node is a scalar.
 
 // Exactly true or false; YAML 1.1's yes, no, on, off are refused, since readers disagree on them.
-[[nodiscard]] Read<bool> read_boolean(const Node& node);
+[[nodiscard]] Read<bool> read_boolean(const ConfigNode& node);
 // Decimal without sign or leading zero, within the row's range; or the row's word.
-[[nodiscard]] Read<Number> read_number(const Node& node, const Field& field);
+[[nodiscard]] Read<Number> read_number(const ConfigNode& node, const Field& field);
 // As `ip tunnel` takes it: decimal, 0x hexadecimal, or dotted quad.
-[[nodiscard]] Read<Number> read_gre_key(const Node& node);
+[[nodiscard]] Read<Number> read_gre_key(const ConfigNode& node);
 // The index of the word in the row's list.
-[[nodiscard]] Read<Number> read_choice(const Node& node, const Field& field);
-[[nodiscard]] Read<Local> read_local(const Node& node);
-[[nodiscard]] Read<Remote> read_remote(const Node& node);
-[[nodiscard]] Read<wire::IpPrefix> read_prefix(const Node& node);
+[[nodiscard]] Read<Number> read_choice(const ConfigNode& node, const Field& field);
+[[nodiscard]] Read<Local> read_local(const ConfigNode& node);
+[[nodiscard]] Read<Remote> read_remote(const ConfigNode& node);
+[[nodiscard]] Read<wire::IpPrefix> read_prefix(const ConfigNode& node);
 
 // Whether an interface may be created by this name: what the kernel takes (net/core/dev.c
 // dev_valid_name), less what it expands (%), has already (lo) or what confuses commands.

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <yaml-cpp/anchor.h>
 #include <yaml-cpp/emitterstyle.h>
 #include <yaml-cpp/eventhandler.h>
@@ -35,8 +35,8 @@ struct Stop {};
 
 constexpr std::string_view kStringTag = "tag:yaml.org,2002:str";
 
-Node make_node(Node::Kind kind, Span span) {
-  Node node;
+ConfigNode make_node(ConfigNode::Kind kind, Span span) {
+  ConfigNode node;
   node.kind = kind;
   node.span = span;
   return node;
@@ -46,7 +46,7 @@ class TreeBuilder final : public YAML::EventHandler {
  public:
   TreeBuilder(const Source& source, Report& report) : source_{source}, report_{report} {}
 
-  [[nodiscard]] Node take_root() { return std::move(root_); }
+  [[nodiscard]] ConfigNode take_root() { return std::move(root_); }
   // Where the parser was at the last event, and which bracket was opened and not closed.
   [[nodiscard]] std::size_t reached() const noexcept { return reached_; }
   [[nodiscard]] std::optional<Span> open_bracket() const noexcept;
@@ -66,24 +66,24 @@ class TreeBuilder final : public YAML::EventHandler {
 
  private:
   struct Open {
-    Node node;
+    ConfigNode node;
     bool is_flow = false;
   };
 
   [[nodiscard]] Span span_at(const YAML::Mark& mark, std::size_t length) noexcept;
   void refuse_properties(Span span, const std::string& tag, YAML::anchor_t anchor);
-  void open(Node::Kind kind, const YAML::Mark& mark, YAML::EmitterStyle::value style);
+  void open(ConfigNode::Kind kind, const YAML::Mark& mark, YAML::EmitterStyle::value style);
   void close();
-  void place(Node node);
+  void place(ConfigNode node);
   void check_keys(Open& map);
-  void check_value(const Node& key, Node& value, bool is_flow);
-  [[nodiscard]] bool is_value_indented(const Node& key, const Node& value) const;
-  [[nodiscard]] bool is_key_sound(const Node& key);
+  void check_value(const ConfigNode& key, ConfigNode& value, bool is_flow);
+  [[nodiscard]] bool is_value_indented(const ConfigNode& key, const ConfigNode& value) const;
+  [[nodiscard]] bool is_key_sound(const ConfigNode& key);
 
   const Source& source_;
   Report& report_;
   std::vector<Open> open_;
-  Node root_;
+  ConfigNode root_;
   std::size_t documents_ = 0;
   std::size_t nodes_ = 0;
   std::size_t reached_ = 0;
@@ -118,13 +118,13 @@ void TreeBuilder::OnDocumentStart(const YAML::Mark& mark) {
 void TreeBuilder::OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) {
   const Span span = span_at(mark, 1);
   refuse_properties(span, "?", anchor);
-  place(make_node(Node::Kind::null, span));
+  place(make_node(ConfigNode::Kind::null, span));
 }
 
 void TreeBuilder::OnAlias(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) {
   const Span span = span_at(mark, 1);
   report_alias(source_, report_, span.offset);
-  place(make_node(Node::Kind::broken, span));
+  place(make_node(ConfigNode::Kind::broken, span));
 }
 
 void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -132,7 +132,7 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
   const Span begin = span_at(mark, 1);
   refuse_properties(begin, tag, anchor);
   const std::size_t content = skip_properties(source_, begin.offset);
-  Node node = make_node(Node::Kind::scalar, begin);
+  ConfigNode node = make_node(ConfigNode::Kind::scalar, begin);
   node.text = value;
   const ScalarExtent extent = scalar_extent(source_, content, value);
   node.is_quoted = extent.is_quoted;
@@ -148,13 +148,13 @@ void TreeBuilder::OnScalar(const YAML::Mark& mark, const std::string& tag, YAML:
 void TreeBuilder::OnSequenceStart(const YAML::Mark& mark, const std::string& tag,
                                   YAML::anchor_t anchor, YAML::EmitterStyle::value style) {
   refuse_properties(span_at(mark, 1), tag, anchor);
-  open(Node::Kind::sequence, mark, style);
+  open(ConfigNode::Kind::sequence, mark, style);
 }
 
 void TreeBuilder::OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                              YAML::EmitterStyle::value style) {
   refuse_properties(span_at(mark, 1), tag, anchor);
-  open(Node::Kind::map, mark, style);
+  open(ConfigNode::Kind::map, mark, style);
 }
 
 void TreeBuilder::OnMapEnd() {
@@ -181,7 +181,8 @@ void TreeBuilder::refuse_properties(Span span, const std::string& tag, YAML::anc
   }
 }
 
-void TreeBuilder::open(Node::Kind kind, const YAML::Mark& mark, YAML::EmitterStyle::value style) {
+void TreeBuilder::open(ConfigNode::Kind kind, const YAML::Mark& mark,
+                       YAML::EmitterStyle::value style) {
   const Span span = span_at(mark, 1);
   if (open_.size() == kDepthMax) {
     report_.error(Code::nested_too_deep, span,
@@ -195,12 +196,12 @@ void TreeBuilder::open(Node::Kind kind, const YAML::Mark& mark, YAML::EmitterSty
 }
 
 void TreeBuilder::close() {
-  Node done = std::move(open_.back().node);
+  ConfigNode done = std::move(open_.back().node);
   open_.pop_back();
   place(std::move(done));
 }
 
-void TreeBuilder::place(Node node) {
+void TreeBuilder::place(ConfigNode node) {
   if (++nodes_ > kNodesMax) {
     report_.error(Code::too_many_values, node.span,
                   fmt::format("more than {} values in one file", kNodesMax));
@@ -210,8 +211,8 @@ void TreeBuilder::place(Node node) {
     root_ = std::move(node);
     return;
   }
-  Node& parent = open_.back().node;
-  if (parent.is(Node::Kind::sequence) && node.is(Node::Kind::null)) {
+  ConfigNode& parent = open_.back().node;
+  if (parent.is(ConfigNode::Kind::sequence) && node.is(ConfigNode::Kind::null)) {
     report_.error(Code::empty_value, place_of_null(source_, node.span), "an empty item in a list")
         .hint = "is there a comma or a dash too many?";
     return;
@@ -219,11 +220,11 @@ void TreeBuilder::place(Node node) {
   parent.children.push_back(std::move(node));
 }
 
-bool TreeBuilder::is_key_sound(const Node& key) {
-  if (key.is(Node::Kind::broken)) {
+bool TreeBuilder::is_key_sound(const ConfigNode& key) {
+  if (key.is(ConfigNode::Kind::broken)) {
     return false;
   }
-  if (!key.is(Node::Kind::scalar)) {
+  if (!key.is(ConfigNode::Kind::scalar)) {
     report_.error(Code::wrong_shape, key.span, "a key must be a word");
     return false;
   }
@@ -237,39 +238,39 @@ bool TreeBuilder::is_key_sound(const Node& key) {
 
 // In a block map a value that begins on a later line stands further right than its key; only the
 // items of a block list may stand below it (YAML 1.2 section 8.2.2). The parser forgives it.
-bool TreeBuilder::is_value_indented(const Node& key, const Node& value) const {
+bool TreeBuilder::is_value_indented(const ConfigNode& key, const ConfigNode& value) const {
   const Position key_at = source_.position(key.span.offset);
   const Position value_at = source_.position(value.span.offset);
-  const bool is_block_list =
-      value.is(Node::Kind::sequence) && source_.rest_of_line(value.span.offset).starts_with('-');
+  const bool is_block_list = value.is(ConfigNode::Kind::sequence) &&
+                             source_.rest_of_line(value.span.offset).starts_with('-');
   return value_at.line == key_at.line || value_at.column > key_at.column ||
          (is_block_list && value_at.column == key_at.column);
 }
 
 // A value that is not where its key says becomes broken, so that its key does not count as missing.
-void TreeBuilder::check_value(const Node& key, Node& value, bool is_flow) {
-  if (value.is(Node::Kind::null) && !is_colon_behind(source_, key.span)) {
+void TreeBuilder::check_value(const ConfigNode& key, ConfigNode& value, bool is_flow) {
+  if (value.is(ConfigNode::Kind::null) && !is_colon_behind(source_, key.span)) {
     // The parser takes a lone word for a key without a value; it was the colon that was forgotten.
     report_.error(Code::bad_syntax, key.span,
                   fmt::format("a ':' is missing behind {}", quoted(key.text)));
-    value.kind = Node::Kind::broken;
-  } else if (!is_flow && !value.is(Node::Kind::null) && !is_value_indented(key, value)) {
+    value.kind = ConfigNode::Kind::broken;
+  } else if (!is_flow && !value.is(ConfigNode::Kind::null) && !is_value_indented(key, value)) {
     report_
         .error(Code::bad_syntax, value.span,
                fmt::format("the value of {} must stand further right than it", quoted(key.text)))
         .hint = "check the indentation";
-    value.kind = Node::Kind::broken;
+    value.kind = ConfigNode::Kind::broken;
   }
 }
 
 // Removes entries whose key is unsound or was there before, after saying so.
 void TreeBuilder::check_keys(Open& map) {
-  std::vector<Node> kept;
+  std::vector<ConfigNode> kept;
   kept.reserve(map.node.children.size());
   std::unordered_map<std::string, std::uint32_t> first_at;
   for (std::size_t i = 0; i < map.node.entries(); ++i) {
-    Node& key = map.node.children[2 * i];
-    Node& value = map.node.children[2 * i + 1];
+    ConfigNode& key = map.node.children[2 * i];
+    ConfigNode& value = map.node.children[2 * i + 1];
     if (!is_key_sound(key)) {
       continue;
     }
@@ -288,7 +289,7 @@ void TreeBuilder::check_keys(Open& map) {
 
 }  // namespace
 
-std::optional<Node> parse_tree(const Source& source, Report& report) {
+std::optional<ConfigNode> parse_tree(const Source& source, Report& report) {
   if (!check_characters(source, report) || !check_lines(source, report)) {
     return std::nullopt;
   }

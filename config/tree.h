@@ -20,7 +20,7 @@ namespace ringway::config {
 inline constexpr std::size_t kDepthMax = 32;
 inline constexpr std::size_t kNodesMax = 1'000'000;
 
-struct Node {
+struct ConfigNode {
   enum class Kind : std::uint8_t {
     null,  // nothing was written, or `~` or `null`
     scalar,
@@ -30,19 +30,20 @@ struct Node {
   };
 
   Kind kind = Kind::null;
-  bool is_quoted = false;      // in quotes or a block (| or >): text whatever it looks like
-  Span span;                   // of collections: where they begin
-  std::string text;            // of scalars
-  std::vector<Node> children;  // of a sequence: its items; of a map: key, value, key, value ...
+  bool is_quoted = false;  // in quotes or a block (| or >): text whatever it looks like
+  Span span;               // of collections: where they begin
+  std::string text;        // of scalars
+  std::vector<ConfigNode>
+      children;  // of a sequence: its items; of a map: key, value, key, value ...
 
   [[nodiscard]] bool is(Kind wanted) const noexcept { return kind == wanted; }
   [[nodiscard]] std::size_t entries() const noexcept { return children.size() / 2; }
-  [[nodiscard]] const Node& key(std::size_t entry) const { return children[2 * entry]; }
-  [[nodiscard]] const Node& value(std::size_t entry) const { return children[2 * entry + 1]; }
+  [[nodiscard]] const ConfigNode& key(std::size_t entry) const { return children[2 * entry]; }
+  [[nodiscard]] const ConfigNode& value(std::size_t entry) const { return children[2 * entry + 1]; }
 };
 
 // Reports every fault of form it meets. Empty if there is no tree worth reading further: keys of
 // the maps in a returned tree are scalars and unique, items of its lists are not null.
-[[nodiscard]] std::optional<Node> parse_tree(const Source& source, Report& report);
+[[nodiscard]] std::optional<ConfigNode> parse_tree(const Source& source, Report& report);
 
 }  // namespace ringway::config

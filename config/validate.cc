@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,14 +15,13 @@
 #include <variant>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "config/codes.h"
 #include "config/draft.h"
 #include "config/fields.h"
 #include "config/model.h"
 #include "config/report.h"
-#include "config/scalar.h"
 #include "config/source.h"
 #include "netio/wire/address.h"
 
@@ -45,9 +45,9 @@ struct Pair {
     return written.is_given() ? written.value->span : draft.key->span;
   }
   [[nodiscard]] const std::vector<PrefixItem>& items(FieldId id) const {
-    static const std::vector<PrefixItem> kNone;
+    static const std::vector<PrefixItem> none;
     const auto* list = draft.slots.get<std::vector<PrefixItem>>(id);
-    return list == nullptr ? kNone : *list;
+    return list == nullptr ? none : *list;
   }
 };
 

@@ -1,11 +1,13 @@
 // Our tree against libyaml's: whatever we accept, it must accept too, with the same structure, the
 // same texts at the same places. The other way round is not wanted: we refuse more.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <map>
 #include <random>
@@ -13,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include <unistd.h>
+#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp is POSIX
 
 #include <doctest/doctest.h>
 
@@ -57,21 +59,21 @@ std::string hex(std::string_view text) {
 }
 
 // The form that compose.py prints.
-std::string dump(const Node& node, const Source& source) {
-  if (node.is(Node::Kind::null)) {
+std::string dump(const ConfigNode& node, const Source& source) {
+  if (node.is(ConfigNode::Kind::null)) {
     return "n";
   }
-  if (node.is(Node::Kind::scalar)) {
+  if (node.is(ConfigNode::Kind::scalar)) {
     const Position at = source.position(node.span.offset);
     std::string out{node.is_quoted ? "q" : "s"};
     out.append(std::to_string(at.line)).append(":").append(std::to_string(at.column));
     return out.append(":").append(hex(node.text)).append(";");
   }
-  std::string out = node.is(Node::Kind::map) ? "{" : "[";
-  for (const Node& child : node.children) {
+  std::string out = node.is(ConfigNode::Kind::map) ? "{" : "[";
+  for (const ConfigNode& child : node.children) {
     out += dump(child, source);
   }
-  return out + (node.is(Node::Kind::map) ? "}" : "]");
+  return out + (node.is(ConfigNode::Kind::map) ? "}" : "]");
 }
 
 std::string our_tree(std::string_view text) {
@@ -99,6 +101,7 @@ std::vector<std::string> seeds() {
       }
     }
   }
+  std::sort(texts.begin(), texts.end());  // folders list their files in no order
   return texts;
 }
 
@@ -134,9 +137,11 @@ void mutate(std::string& text, std::mt19937& random) {
     case 2:
       text.replace(at, 1, kBits[random() % kBits.size()]);
       break;
-    default:
-      text.insert(random() % (text.size() + 1), text.substr(at, random() % 30));
+    default: {
+      const std::string copy = text.substr(at, random() % 30);
+      text.insert(random() % (text.size() + 1), copy);
       break;
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <ios>
 #include <iterator>
 #include <map>
 #include <set>
@@ -52,7 +53,8 @@ std::string many_tunnels(std::size_t count) {
   std::string text = "version: 1\ntunnels:\n";
   for (std::size_t i = 0; i < count; ++i) {
     const std::string number = std::to_string(i);
-    text += "  t" + number + ": {type: gre, remote: 192.0.2.1, key: " + number + "}\n";
+    text.append("  t").append(number).append(": {type: gre, remote: 192.0.2.1, key: ");
+    text.append(number).append("}\n");
   }
   return text;
 }

@@ -21,9 +21,9 @@ namespace ringway::config {
 
 namespace {
 
-Node scalar(std::string_view text, bool is_quoted = false) {
-  Node node;
-  node.kind = Node::Kind::scalar;
+ConfigNode scalar(std::string_view text, bool is_quoted = false) {
+  ConfigNode node;
+  node.kind = ConfigNode::Kind::scalar;
   node.text = text;
   node.is_quoted = is_quoted;
   return node;
@@ -34,6 +34,10 @@ template <class T>
 unsigned complaint_of(const Read<T>& read) {
   const auto* complaint = std::get_if<Complaint>(&read);
   return complaint == nullptr ? 0 : static_cast<unsigned>(complaint->code);
+}
+
+std::optional<Code> code_of(const std::optional<Complaint>& complaint) {
+  return complaint ? std::optional{complaint->code} : std::nullopt;
 }
 
 std::string remote_text(const Remote& remote) {
@@ -256,14 +260,13 @@ TEST_CASE("names of interfaces and tunnels") {
   for (const auto* bad : {"", ".", "..", "lo", "all", "default", "a b", "a\tb", "a/b", "a:b", "t%d",
                           "-a", "\xc3\xa4", "a\x7f", "\"", "a\\b"}) {
     CAPTURE(bad);
-    REQUIRE(check_new_interface_name(bad));
-    CHECK(check_new_interface_name(bad)->code == Code::bad_name);
+    CHECK(code_of(check_new_interface_name(bad)) == Code::bad_name);
     CHECK(check_tunnel_name(bad));
   }
-  CHECK(check_new_interface_name("sixteen-letters-")->code == Code::name_too_long);
+  CHECK(code_of(check_new_interface_name("sixteen-letters-")) == Code::name_too_long);
   CHECK(!check_tunnel_name("sixteen-letters-"));
   CHECK(!check_tunnel_name(std::string(kTunnelNameMax, 'a')));
-  CHECK(check_tunnel_name(std::string(kTunnelNameMax + 1, 'a'))->code == Code::name_too_long);
+  CHECK(code_of(check_tunnel_name(std::string(kTunnelNameMax + 1, 'a'))) == Code::name_too_long);
 }
 
 TEST_CASE("UTF-8: what RFC 3629 allows and nothing else") {

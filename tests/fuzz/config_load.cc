@@ -42,6 +42,7 @@ void check_shown(std::string_view shown) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text{data, data + size};
   const Loaded loaded = ringway::config::load_text(text, "fuzz.yaml");
