@@ -366,7 +366,7 @@ def need_root_and_tun():
         print("skipped: /dev/net/tun cannot be opened here")
         sys.exit(SKIP)
     if os.geteuid() != 0:
-        enter = ["unshare", "--user", "--map-root-user", "--mount"]
+        enter = ["unshare", "--user", "--map-root-user", "--mount", "--net"]
         if subprocess.run([*enter, "true"], check=False, capture_output=True).returncode != 0:
             print("skipped: network tests need root, or a user who may create user namespaces")
             sys.exit(SKIP)
